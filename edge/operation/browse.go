@@ -169,15 +169,18 @@ func requiredBox(in *Input) *typev1.Box {
 }
 
 // albumsInBoxRequest reads the parameters of getNearbyAlbumList in a box (rule 17.20).
-func albumsInBoxRequest(in *Input) *albumv1.ListAlbumsInBoxRequest {
-	return &albumv1.ListAlbumsInBoxRequest{Box: requiredBox(in), Category: optionalAlbumCategory(in)}
+func albumsInBoxRequest(in *Input) *albumv1.ListAlbumsRequest {
+	return &albumv1.ListAlbumsRequest{View: typev1.View_VIEW_SUMMARY, Box: requiredBox(in), Category: optionalAlbumCategory(in)}
 }
 
 var locatedAlbums = located("albumList", "album", "albumID", "albumTitle", writeCategory)
 
 // blogsInBoxRequest reads the parameters of getNearbyBlogList in a box (rule 17.20).
-func blogsInBoxRequest(in *Input) *blogv1.ListBlogsInBoxRequest {
-	return &blogv1.ListBlogsInBoxRequest{Box: requiredBox(in), Type: optionalBlogType(in)}
+func blogsInBoxRequest(in *Input) *blogv1.ListBlogsRequest {
+	return &blogv1.ListBlogsRequest{
+		View: typev1.View_VIEW_SUMMARY, Box: requiredBox(in), Type: optionalBlogType(in),
+		Publication: blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED,
+	}
 }
 
 var locatedBlogs = located("blogList", "blog", "blogID", "blogTitle", func(out reply.Writer, category int32) {

@@ -125,9 +125,9 @@ func writeDistance(out reply.Writer, meters float64) {
 	out.Decimal("distance", math.Round(meters*10)/10)
 }
 
-// listPoisInBoxRequest reads the parameters of getNearbyPOIList in a box (rule 17.5).
-func listPoisInBoxRequest(in *Input) *poiv1.ListPoisInBoxRequest {
-	return &poiv1.ListPoisInBoxRequest{Box: requiredBox(in), Category: optionalPoiCategory(in)}
+// poisInBoxRequest reads the parameters of getNearbyPOIList in a box (rule 17.5).
+func poisInBoxRequest(in *Input) *poiv1.ListPoisRequest {
+	return &poiv1.ListPoisRequest{View: typev1.View_VIEW_SUMMARY, Box: requiredBox(in), Category: optionalPoiCategory(in)}
 }
 
 var locatedPois = located("POIList", "POI", "POIID", "name", writeCategory)

@@ -44,12 +44,12 @@ func additions(c *Config) []Operation {
 		{"getUserPOIList", AsWritten, Reads, Anonymous, tokenList(c, poisOfOwnerRequest, c.Poi.ListPois, (*poiv1.ListPoisResponse).GetPois, shownPois)},
 
 		{"getNearbyPOIList", Around, Reads, Anonymous, tokenList(c, searchNearbyRequest, c.Poi.SearchNearby, (*poiv1.SearchNearbyResponse).GetPois, foundPois)},
-		{"getNearbyPOIList", InBox, Reads, Anonymous, tokenList(c, listPoisInBoxRequest, c.Poi.ListPoisInBox, (*poiv1.ListPoisInBoxResponse).GetSummaries, locatedPois)},
+		{"getNearbyPOIList", InBox, Reads, Anonymous, tokenList(c, poisInBoxRequest, c.Poi.ListPois, (*poiv1.ListPoisResponse).GetSummaries, locatedPois)},
 
 		{"getNearbyAlbumList", Around, Reads, Anonymous, tokenList(c, searchAlbumsRequest, c.Album.SearchNearby, (*albumv1.SearchNearbyResponse).GetAlbums, foundAlbums)},
-		{"getNearbyAlbumList", InBox, Reads, Anonymous, tokenList(c, albumsInBoxRequest, c.Album.ListAlbumsInBox, (*albumv1.ListAlbumsInBoxResponse).GetSummaries, locatedAlbums)},
+		{"getNearbyAlbumList", InBox, Reads, Anonymous, tokenList(c, albumsInBoxRequest, c.Album.ListAlbums, (*albumv1.ListAlbumsResponse).GetSummaries, locatedAlbums)},
 		{"getNearbyBlogList", Around, Reads, Anonymous, tokenList(c, searchBlogsRequest, c.Blog.SearchNearby, (*blogv1.SearchNearbyResponse).GetBlogs, foundBlogs)},
-		{"getNearbyBlogList", InBox, Reads, Anonymous, tokenList(c, blogsInBoxRequest, c.Blog.ListBlogsInBox, (*blogv1.ListBlogsInBoxResponse).GetSummaries, locatedBlogs)},
+		{"getNearbyBlogList", InBox, Reads, Anonymous, tokenList(c, blogsInBoxRequest, c.Blog.ListBlogs, (*blogv1.ListBlogsResponse).GetSummaries, locatedBlogs)},
 
 		{"getRecentAlbumList", AsWritten, Reads, Anonymous, tokenList(c, recentAlbumsRequest, c.Album.ListAlbums, (*albumv1.ListAlbumsResponse).GetAlbums, shownAlbums)},
 		{"getRecentBlogList", AsWritten, Reads, Anonymous, tokenList(c, recentBlogsRequest, c.Blog.ListBlogs, (*blogv1.ListBlogsResponse).GetBlogs, shownBlogs)},

@@ -12,6 +12,9 @@ import (
 
 // ListAlbums returns a page of albums.
 func (s *server) ListAlbums(ctx context.Context, request *albumv1.ListAlbumsRequest) (*albumv1.ListAlbumsResponse, error) {
+	if request.GetBox() != nil {
+		return s.listInBox(ctx, request)
+	}
 	owner, token := request.GetOwnerId(), request.GetPageToken()
 	query := docstore.Query{
 		Where: listed(request), Descending: request.GetOrder() == typev1.ListOrder_LIST_ORDER_NEWEST_FIRST,
@@ -94,16 +97,16 @@ func locationOfLocated(a *located) (location nearby.Location, cell int64) {
 	return nearby.Location{ID: a.ID, Category: int64(a.Category), Lat: a.Lat, Lng: a.Lng}, a.Cell
 }
 
-// ListAlbumsInBox returns a page of the albums in a box, in the order of their cells.
-func (s *server) ListAlbumsInBox(ctx context.Context, request *albumv1.ListAlbumsInBoxRequest) (*albumv1.ListAlbumsInBoxResponse, error) {
+// listInBox returns a page of the albums in a box, in the order of their cells.
+func (s *server) listInBox(ctx context.Context, request *albumv1.ListAlbumsRequest) (*albumv1.ListAlbumsResponse, error) {
 	found, next, err := s.boxes.Search(ctx, nearby.BoxQuery[located]{
 		Box: nearby.BoxOf(request.GetBox()), Category: int64(request.GetCategory()),
-		Size: service.PageSize(request.GetPageSize(), 1000, service.MaxPage), Token: request.GetPageToken(),
+		Size: service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	reply := &albumv1.ListAlbumsInBoxResponse{Summaries: make([]*typev1.Summary, len(found)), NextPageToken: next}
+	reply := &albumv1.ListAlbumsResponse{Summaries: make([]*typev1.Summary, len(found)), NextPageToken: next}
 	for i, a := range found {
 		reply.Summaries[i] = &typev1.Summary{
 			Id: a.ID, Title: a.Title, Location: &typev1.Location{Lat: a.Lat, Lng: a.Lng}, Category: a.Category,

@@ -25,6 +25,9 @@ const lastDay = day(99991231)
 
 // ListBlogs returns a page of entries.
 func (s *server) ListBlogs(ctx context.Context, request *blogv1.ListBlogsRequest) (*blogv1.ListBlogsResponse, error) {
+	if request.GetBox() != nil {
+		return s.listInBox(ctx, request)
+	}
 	author, token, last := request.GetAuthorId(), request.GetPageToken(), lastDay
 	isRecent := request.GetOrder() == blogv1.BlogOrder_BLOG_ORDER_RECENT
 	isPublished := isRecent || request.GetPublication() == blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED
@@ -145,7 +148,7 @@ func parseRecent(text string, today day) (from day, token string, err error) {
 	return from, token, nil
 }
 
-// located is the part of an entry that SearchNearby and ListBlogsInBox show. The texts of a page could be large.
+// located is the part of an entry that SearchNearby and lists in a box show. The texts of a page could be large.
 type located struct {
 	ID         int64   `bson:"_id"`
 	AuthorID   int64   `bson:"author_id"`
@@ -203,16 +206,16 @@ func locationOfLocated(b *located) (location nearby.Location, cell int64) {
 	return locationOf(b), b.Cell
 }
 
-// ListBlogsInBox returns a page of the published entries in a box, in the order of their cells.
-func (s *server) ListBlogsInBox(ctx context.Context, request *blogv1.ListBlogsInBoxRequest) (*blogv1.ListBlogsInBoxResponse, error) {
+// listInBox returns a page of the published entries in a box, in the order of their cells.
+func (s *server) listInBox(ctx context.Context, request *blogv1.ListBlogsRequest) (*blogv1.ListBlogsResponse, error) {
 	found, next, err := s.boxes.Search(ctx, nearby.BoxQuery[located]{
 		Box: nearby.BoxOf(request.GetBox()), Category: int64(request.GetType()), Filter: s.published(),
-		Size: service.PageSize(request.GetPageSize(), 1000, service.MaxPage), Token: request.GetPageToken(),
+		Size: service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	reply := &blogv1.ListBlogsInBoxResponse{Summaries: make([]*typev1.Summary, len(found)), NextPageToken: next}
+	reply := &blogv1.ListBlogsResponse{Summaries: make([]*typev1.Summary, len(found)), NextPageToken: next}
 	for i, b := range found {
 		reply.Summaries[i] = &typev1.Summary{
 			Id: b.ID, Title: b.Title, Location: &typev1.Location{Lat: b.Lat, Lng: b.Lng}, Category: b.Type,

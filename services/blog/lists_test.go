@@ -79,7 +79,7 @@ func (f *fixture) published() map[string][]int32 {
 	for _, b := range near.GetBlogs() {
 		add("nearby", nil, b.GetPostDate().GetDay())
 	}
-	box, err := f.ListBlogsInBox(f.t.Context(), &blogv1.ListBlogsInBoxRequest{Box: &typev1.Box{North: 1, East: 1}})
+	box, err := f.ListBlogs(f.t.Context(), &blogv1.ListBlogsRequest{View: typev1.View_VIEW_SUMMARY, Publication: blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED, Box: &typev1.Box{North: 1, East: 1}})
 	add("in a box", err)
 	for _, b := range box.GetSummaries() {
 		add("in a box", nil, f.stored(b.GetId()).PostDay.proto().GetDay())

@@ -17,8 +17,9 @@ import (
 
 type box struct{ south, west, north, east float64 }
 
-func inBox(b box, category int32) *poiv1.ListPoisInBoxRequest {
-	return &poiv1.ListPoisInBoxRequest{
+func inBox(b box, category int32) *poiv1.ListPoisRequest {
+	return &poiv1.ListPoisRequest{
+		View:     typev1.View_VIEW_SUMMARY,
 		Box:      &typev1.Box{South: b.south, West: b.west, North: b.north, East: b.east},
 		Category: poiv1.PoiCategory(category),
 	}
@@ -48,11 +49,11 @@ func randomBox(random *rand.Rand) box {
 }
 
 // walkBox reads all pages of a box.
-func (s *server) walkBox(t testing.TB, request *poiv1.ListPoisInBoxRequest, size int) (ids []int64) {
+func (s *server) walkBox(t testing.TB, request *poiv1.ListPoisRequest, size int) (ids []int64) {
 	t.Helper()
 	request.PageSize, request.PageToken = int32(size), ""
 	for {
-		reply, err := s.ListPoisInBox(t.Context(), request)
+		reply, err := s.ListPois(t.Context(), request)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,7 +145,7 @@ func TestACallThatFindsTooFewEndsWithAShortPage(t *testing.T) {
 	// The box is a parallel through the last landmark; its cells hold all the others too.
 	last := pois[len(pois)-1]
 	request := inBox(box{south: last.Lat, west: 0, north: last.Lat, east: 170}, 0)
-	first, err := s.ListPoisInBox(t.Context(), request)
+	first, err := s.ListPois(t.Context(), request)
 	if err != nil || len(first.GetSummaries()) > 1 || first.GetNextPageToken() == "" {
 		t.Fatalf("got %d landmarks, next %q, %v", len(first.GetSummaries()), first.GetNextPageToken(), err)
 	}
@@ -171,7 +172,7 @@ func TestAnUnchangedLandmarkOfABoxIsListedOnceDuringWrites(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		reply, err := s.ListPoisInBox(t.Context(), request)
+		reply, err := s.ListPois(t.Context(), request)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -195,13 +196,13 @@ func TestATokenOfAnotherBoxIsRejected(t *testing.T) {
 	s.store(t, scatter(rand.New(rand.NewPCG(7, 8)), 500))
 	first := inBox(world, 0)
 	first.PageSize = 1
-	reply, err := s.ListPoisInBox(t.Context(), first)
+	reply, err := s.ListPois(t.Context(), first)
 	if err != nil || reply.GetNextPageToken() == "" {
 		t.Fatal(reply, err)
 	}
-	for _, other := range []*poiv1.ListPoisInBoxRequest{inBox(box{-89, -180, 90, 180}, 0), inBox(world, 1)} {
+	for _, other := range []*poiv1.ListPoisRequest{inBox(box{-89, -180, 90, 180}, 0), inBox(world, 1)} {
 		other.PageToken = reply.GetNextPageToken()
-		if _, err := s.ListPoisInBox(t.Context(), other); !errors.Is(err, docstore.ErrBadToken) {
+		if _, err := s.ListPois(t.Context(), other); !errors.Is(err, docstore.ErrBadToken) {
 			t.Errorf("%v: got %v", other, err)
 		}
 	}

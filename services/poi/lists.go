@@ -12,6 +12,9 @@ import (
 
 // ListPois returns a page of landmarks.
 func (s *server) ListPois(ctx context.Context, request *poiv1.ListPoisRequest) (*poiv1.ListPoisResponse, error) {
+	if request.GetBox() != nil {
+		return s.listInBox(ctx, request)
+	}
 	owner, token := request.GetOwnerId(), request.GetPageToken()
 	query := docstore.Query{
 		Where: listed(request), Descending: request.GetOrder() == typev1.ListOrder_LIST_ORDER_NEWEST_FIRST,
@@ -121,16 +124,16 @@ func locationOfLocated(p *located) (location nearby.Location, cell int64) {
 	return nearby.Location{ID: p.ID, Category: p.Category, Lat: p.Lat, Lng: p.Lng}, p.Cell
 }
 
-// ListPoisInBox returns a page of the landmarks in a box, in the order of their cells.
-func (s *server) ListPoisInBox(ctx context.Context, request *poiv1.ListPoisInBoxRequest) (*poiv1.ListPoisInBoxResponse, error) {
+// listInBox returns a page of the landmarks in a box, in the order of their cells.
+func (s *server) listInBox(ctx context.Context, request *poiv1.ListPoisRequest) (*poiv1.ListPoisResponse, error) {
 	found, next, err := s.boxes.Search(ctx, nearby.BoxQuery[located]{
 		Box: nearby.BoxOf(request.GetBox()), Category: int64(request.GetCategory()),
-		Size: service.PageSize(request.GetPageSize(), 1000, service.MaxPage), Token: request.GetPageToken(),
+		Size: service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	reply := &poiv1.ListPoisInBoxResponse{Summaries: make([]*typev1.Summary, len(found)), NextPageToken: next}
+	reply := &poiv1.ListPoisResponse{Summaries: make([]*typev1.Summary, len(found)), NextPageToken: next}
 	for i, p := range found {
 		reply.Summaries[i] = &typev1.Summary{
 			Id: p.ID, Title: p.Name, Location: &typev1.Location{Lat: p.Lat, Lng: p.Lng}, Category: int32(p.Category),

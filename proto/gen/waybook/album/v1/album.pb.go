@@ -1047,132 +1047,6 @@ func (x *SearchNearbyResponse) GetNextPageToken() string {
 	return ""
 }
 
-type ListAlbumsInBoxRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The box.
-	Box *v1.Box `protobuf:"bytes,1,opt,name=box,proto3" json:"box,omitempty"`
-	// Only albums of this category; all when unspecified.
-	Category AlbumCategory `protobuf:"varint,2,opt,name=category,proto3,enum=waybook.album.v1.AlbumCategory" json:"category,omitempty"`
-	// Maximum number of results; 0, and more than 1,000, mean 1,000.
-	PageSize int32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListAlbumsInBoxRequest) Reset() {
-	*x = ListAlbumsInBoxRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[13]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListAlbumsInBoxRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListAlbumsInBoxRequest) ProtoMessage() {}
-
-func (x *ListAlbumsInBoxRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[13]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListAlbumsInBoxRequest.ProtoReflect.Descriptor instead.
-func (*ListAlbumsInBoxRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{13}
-}
-
-func (x *ListAlbumsInBoxRequest) GetBox() *v1.Box {
-	if x != nil {
-		return x.Box
-	}
-	return nil
-}
-
-func (x *ListAlbumsInBoxRequest) GetCategory() AlbumCategory {
-	if x != nil {
-		return x.Category
-	}
-	return AlbumCategory_ALBUM_CATEGORY_UNSPECIFIED
-}
-
-func (x *ListAlbumsInBoxRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-func (x *ListAlbumsInBoxRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-type ListAlbumsInBoxResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The albums, with location and category.
-	Summaries []*v1.Summary `protobuf:"bytes,1,rep,name=summaries,proto3" json:"summaries,omitempty"`
-	// Page token of the next page; empty on the last page.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListAlbumsInBoxResponse) Reset() {
-	*x = ListAlbumsInBoxResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[14]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListAlbumsInBoxResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListAlbumsInBoxResponse) ProtoMessage() {}
-
-func (x *ListAlbumsInBoxResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[14]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListAlbumsInBoxResponse.ProtoReflect.Descriptor instead.
-func (*ListAlbumsInBoxResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{14}
-}
-
-func (x *ListAlbumsInBoxResponse) GetSummaries() []*v1.Summary {
-	if x != nil {
-		return x.Summaries
-	}
-	return nil
-}
-
-func (x *ListAlbumsInBoxResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
 type ListAlbumsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The owner of the albums; 0 for all users.
@@ -1188,14 +1062,16 @@ type ListAlbumsRequest struct {
 	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
 	PageSize int32 `protobuf:"varint,6,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,7,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	PageToken string `protobuf:"bytes,7,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Only albums in this box, of any size, with VIEW_SUMMARY; the summaries have their location and category.
+	Box           *v1.Box `protobuf:"bytes,8,opt,name=box,proto3" json:"box,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListAlbumsRequest) Reset() {
 	*x = ListAlbumsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[15]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1207,7 +1083,7 @@ func (x *ListAlbumsRequest) String() string {
 func (*ListAlbumsRequest) ProtoMessage() {}
 
 func (x *ListAlbumsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[15]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1220,7 +1096,7 @@ func (x *ListAlbumsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAlbumsRequest.ProtoReflect.Descriptor instead.
 func (*ListAlbumsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{15}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ListAlbumsRequest) GetOwnerId() int64 {
@@ -1272,6 +1148,13 @@ func (x *ListAlbumsRequest) GetPageToken() string {
 	return ""
 }
 
+func (x *ListAlbumsRequest) GetBox() *v1.Box {
+	if x != nil {
+		return x.Box
+	}
+	return nil
+}
+
 type ListAlbumsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The albums, without VIEW_SUMMARY.
@@ -1286,7 +1169,7 @@ type ListAlbumsResponse struct {
 
 func (x *ListAlbumsResponse) Reset() {
 	*x = ListAlbumsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[16]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1298,7 +1181,7 @@ func (x *ListAlbumsResponse) String() string {
 func (*ListAlbumsResponse) ProtoMessage() {}
 
 func (x *ListAlbumsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[16]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1311,7 +1194,7 @@ func (x *ListAlbumsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAlbumsResponse.ProtoReflect.Descriptor instead.
 func (*ListAlbumsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{16}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ListAlbumsResponse) GetAlbums() []*Album {
@@ -1415,16 +1298,7 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"o\n" +
 	"\x14SearchNearbyResponse\x12/\n" +
 	"\x06albums\x18\x01 \x03(\v2\x17.waybook.album.v1.AlbumR\x06albums\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xde\x01\n" +
-	"\x16ListAlbumsInBoxRequest\x12.\n" +
-	"\x03box\x18\x01 \x01(\v2\x14.waybook.type.v1.BoxB\x06\xbaH\x03\xc8\x01\x01R\x03box\x12E\n" +
-	"\bcategory\x18\x02 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12$\n" +
-	"\tpage_size\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"y\n" +
-	"\x17ListAlbumsInBoxResponse\x126\n" +
-	"\tsummaries\x18\x01 \x03(\v2\x18.waybook.type.v1.SummaryR\tsummaries\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xd9\x04\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xa6\x06\n" +
 	"\x11ListAlbumsRequest\x12&\n" +
 	"\bowner_id\x18\x01 \x01(\x03B\v\xbaH\x04\"\x02(\x00\x90\xb5\x18\x01R\aownerId\x12E\n" +
 	"\bcategory\x18\x02 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12:\n" +
@@ -1433,9 +1307,11 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x0eafter_album_id\x18\x05 \x01(\x03B\v\xbaH\x04\"\x02(\x00\x90\xb5\x18\aR\fafterAlbumId\x12$\n" +
 	"\tpage_size\x18\x06 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
-	"page_token\x18\a \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken:\xe1\x01\xbaH\xdd\x01\x1ak\n" +
+	"page_token\x18\a \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12&\n" +
+	"\x03box\x18\b \x01(\v2\x14.waybook.type.v1.BoxR\x03box:\x86\x03\xbaH\x82\x03\x1ak\n" +
 	"\"list_albums.category_without_owner\x12\x1bcategory: not with owner_id\x1a(this.category == 0 || this.owner_id == 0\x1an\n" +
-	"\x1dlist_albums.after_by_creation\x12 after_album_id: only by creation\x1a+this.after_album_id == 0 || this.order == 0\"\xa5\x01\n" +
+	"\x1dlist_albums.after_by_creation\x12 after_album_id: only by creation\x1a+this.after_album_id == 0 || this.order == 0\x1a\xa2\x01\n" +
+	"\x0flist_albums.box\x12(box: only with category and VIEW_SUMMARY\x1ae!has(this.box) || this.owner_id == 0 && this.order == 0 && this.after_album_id == 0 && this.view == 1\"\xa5\x01\n" +
 	"\x12ListAlbumsResponse\x12/\n" +
 	"\x06albums\x18\x01 \x03(\v2\x17.waybook.album.v1.AlbumR\x06albums\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x126\n" +
@@ -1458,7 +1334,7 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x1bALBUM_CATEGORY_PHOTO_SHOOTS\x10\r\x12\x1d\n" +
 	"\x19ALBUM_CATEGORY_LANDSCAPES\x10\x0e\x12\x1a\n" +
 	"\x16ALBUM_CATEGORY_ARTWORK\x10\x0f\x12\x18\n" +
-	"\x14ALBUM_CATEGORY_OTHER\x10\x102\xe9\x06\n" +
+	"\x14ALBUM_CATEGORY_OTHER\x10\x102\xf2\x05\n" +
 	"\fAlbumService\x12i\n" +
 	"\vCreateAlbum\x12$.waybook.album.v1.CreateAlbumRequest\x1a%.waybook.album.v1.CreateAlbumResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x02\x12f\n" +
@@ -1471,8 +1347,6 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x04edge\x90\x02\x01\x12l\n" +
 	"\x0eBatchGetAlbums\x12'.waybook.album.v1.BatchGetAlbumsRequest\x1a(.waybook.album.v1.BatchGetAlbumsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12l\n" +
 	"\fSearchNearby\x12%.waybook.album.v1.SearchNearbyRequest\x1a&.waybook.album.v1.SearchNearbyResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12u\n" +
-	"\x0fListAlbumsInBox\x12(.waybook.album.v1.ListAlbumsInBoxRequest\x1a).waybook.album.v1.ListAlbumsInBoxResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01\x12f\n" +
 	"\n" +
 	"ListAlbums\x12#.waybook.album.v1.ListAlbumsRequest\x1a$.waybook.album.v1.ListAlbumsResponse\"\r\xaa\xbb\x18\x06\n" +
@@ -1491,88 +1365,82 @@ func file_waybook_album_v1_album_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_album_v1_album_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_waybook_album_v1_album_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_waybook_album_v1_album_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_waybook_album_v1_album_proto_goTypes = []any{
-	(AlbumCategory)(0),              // 0: waybook.album.v1.AlbumCategory
-	(*Album)(nil),                   // 1: waybook.album.v1.Album
-	(*CreateAlbumRequest)(nil),      // 2: waybook.album.v1.CreateAlbumRequest
-	(*CreateAlbumResponse)(nil),     // 3: waybook.album.v1.CreateAlbumResponse
-	(*UpdateAlbumRequest)(nil),      // 4: waybook.album.v1.UpdateAlbumRequest
-	(*UpdateAlbumResponse)(nil),     // 5: waybook.album.v1.UpdateAlbumResponse
-	(*DeleteAlbumRequest)(nil),      // 6: waybook.album.v1.DeleteAlbumRequest
-	(*DeleteAlbumResponse)(nil),     // 7: waybook.album.v1.DeleteAlbumResponse
-	(*GetAlbumRequest)(nil),         // 8: waybook.album.v1.GetAlbumRequest
-	(*GetAlbumResponse)(nil),        // 9: waybook.album.v1.GetAlbumResponse
-	(*BatchGetAlbumsRequest)(nil),   // 10: waybook.album.v1.BatchGetAlbumsRequest
-	(*BatchGetAlbumsResponse)(nil),  // 11: waybook.album.v1.BatchGetAlbumsResponse
-	(*SearchNearbyRequest)(nil),     // 12: waybook.album.v1.SearchNearbyRequest
-	(*SearchNearbyResponse)(nil),    // 13: waybook.album.v1.SearchNearbyResponse
-	(*ListAlbumsInBoxRequest)(nil),  // 14: waybook.album.v1.ListAlbumsInBoxRequest
-	(*ListAlbumsInBoxResponse)(nil), // 15: waybook.album.v1.ListAlbumsInBoxResponse
-	(*ListAlbumsRequest)(nil),       // 16: waybook.album.v1.ListAlbumsRequest
-	(*ListAlbumsResponse)(nil),      // 17: waybook.album.v1.ListAlbumsResponse
-	(*v1.Profile)(nil),              // 18: waybook.type.v1.Profile
-	(*v1.Location)(nil),             // 19: waybook.type.v1.Location
-	(*timestamppb.Timestamp)(nil),   // 20: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),   // 21: google.protobuf.FieldMask
-	(*v11.Photo)(nil),               // 22: waybook.photo.v1.Photo
-	(*v12.Comment)(nil),             // 23: waybook.comment.v1.Comment
-	(*v1.Circle)(nil),               // 24: waybook.type.v1.Circle
-	(*v1.Box)(nil),                  // 25: waybook.type.v1.Box
-	(*v1.Summary)(nil),              // 26: waybook.type.v1.Summary
-	(v1.ListOrder)(0),               // 27: waybook.type.v1.ListOrder
-	(v1.View)(0),                    // 28: waybook.type.v1.View
+	(AlbumCategory)(0),             // 0: waybook.album.v1.AlbumCategory
+	(*Album)(nil),                  // 1: waybook.album.v1.Album
+	(*CreateAlbumRequest)(nil),     // 2: waybook.album.v1.CreateAlbumRequest
+	(*CreateAlbumResponse)(nil),    // 3: waybook.album.v1.CreateAlbumResponse
+	(*UpdateAlbumRequest)(nil),     // 4: waybook.album.v1.UpdateAlbumRequest
+	(*UpdateAlbumResponse)(nil),    // 5: waybook.album.v1.UpdateAlbumResponse
+	(*DeleteAlbumRequest)(nil),     // 6: waybook.album.v1.DeleteAlbumRequest
+	(*DeleteAlbumResponse)(nil),    // 7: waybook.album.v1.DeleteAlbumResponse
+	(*GetAlbumRequest)(nil),        // 8: waybook.album.v1.GetAlbumRequest
+	(*GetAlbumResponse)(nil),       // 9: waybook.album.v1.GetAlbumResponse
+	(*BatchGetAlbumsRequest)(nil),  // 10: waybook.album.v1.BatchGetAlbumsRequest
+	(*BatchGetAlbumsResponse)(nil), // 11: waybook.album.v1.BatchGetAlbumsResponse
+	(*SearchNearbyRequest)(nil),    // 12: waybook.album.v1.SearchNearbyRequest
+	(*SearchNearbyResponse)(nil),   // 13: waybook.album.v1.SearchNearbyResponse
+	(*ListAlbumsRequest)(nil),      // 14: waybook.album.v1.ListAlbumsRequest
+	(*ListAlbumsResponse)(nil),     // 15: waybook.album.v1.ListAlbumsResponse
+	(*v1.Profile)(nil),             // 16: waybook.type.v1.Profile
+	(*v1.Location)(nil),            // 17: waybook.type.v1.Location
+	(*timestamppb.Timestamp)(nil),  // 18: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),  // 19: google.protobuf.FieldMask
+	(*v11.Photo)(nil),              // 20: waybook.photo.v1.Photo
+	(*v12.Comment)(nil),            // 21: waybook.comment.v1.Comment
+	(*v1.Circle)(nil),              // 22: waybook.type.v1.Circle
+	(v1.ListOrder)(0),              // 23: waybook.type.v1.ListOrder
+	(v1.View)(0),                   // 24: waybook.type.v1.View
+	(*v1.Box)(nil),                 // 25: waybook.type.v1.Box
+	(*v1.Summary)(nil),             // 26: waybook.type.v1.Summary
 }
 var file_waybook_album_v1_album_proto_depIdxs = []int32{
-	18, // 0: waybook.album.v1.Album.owner:type_name -> waybook.type.v1.Profile
+	16, // 0: waybook.album.v1.Album.owner:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.album.v1.Album.category:type_name -> waybook.album.v1.AlbumCategory
-	19, // 2: waybook.album.v1.Album.location:type_name -> waybook.type.v1.Location
-	20, // 3: waybook.album.v1.Album.create_time:type_name -> google.protobuf.Timestamp
-	20, // 4: waybook.album.v1.Album.update_time:type_name -> google.protobuf.Timestamp
+	17, // 2: waybook.album.v1.Album.location:type_name -> waybook.type.v1.Location
+	18, // 3: waybook.album.v1.Album.create_time:type_name -> google.protobuf.Timestamp
+	18, // 4: waybook.album.v1.Album.update_time:type_name -> google.protobuf.Timestamp
 	0,  // 5: waybook.album.v1.CreateAlbumRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	19, // 6: waybook.album.v1.CreateAlbumRequest.location:type_name -> waybook.type.v1.Location
+	17, // 6: waybook.album.v1.CreateAlbumRequest.location:type_name -> waybook.type.v1.Location
 	1,  // 7: waybook.album.v1.CreateAlbumResponse.album:type_name -> waybook.album.v1.Album
 	0,  // 8: waybook.album.v1.UpdateAlbumRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	19, // 9: waybook.album.v1.UpdateAlbumRequest.location:type_name -> waybook.type.v1.Location
-	21, // 10: waybook.album.v1.UpdateAlbumRequest.update_mask:type_name -> google.protobuf.FieldMask
+	17, // 9: waybook.album.v1.UpdateAlbumRequest.location:type_name -> waybook.type.v1.Location
+	19, // 10: waybook.album.v1.UpdateAlbumRequest.update_mask:type_name -> google.protobuf.FieldMask
 	1,  // 11: waybook.album.v1.UpdateAlbumResponse.album:type_name -> waybook.album.v1.Album
-	21, // 12: waybook.album.v1.GetAlbumRequest.read_mask:type_name -> google.protobuf.FieldMask
+	19, // 12: waybook.album.v1.GetAlbumRequest.read_mask:type_name -> google.protobuf.FieldMask
 	1,  // 13: waybook.album.v1.GetAlbumResponse.album:type_name -> waybook.album.v1.Album
-	22, // 14: waybook.album.v1.GetAlbumResponse.photos:type_name -> waybook.photo.v1.Photo
-	23, // 15: waybook.album.v1.GetAlbumResponse.comments:type_name -> waybook.comment.v1.Comment
+	20, // 14: waybook.album.v1.GetAlbumResponse.photos:type_name -> waybook.photo.v1.Photo
+	21, // 15: waybook.album.v1.GetAlbumResponse.comments:type_name -> waybook.comment.v1.Comment
 	1,  // 16: waybook.album.v1.BatchGetAlbumsResponse.albums:type_name -> waybook.album.v1.Album
-	24, // 17: waybook.album.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
+	22, // 17: waybook.album.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
 	0,  // 18: waybook.album.v1.SearchNearbyRequest.category:type_name -> waybook.album.v1.AlbumCategory
 	1,  // 19: waybook.album.v1.SearchNearbyResponse.albums:type_name -> waybook.album.v1.Album
-	25, // 20: waybook.album.v1.ListAlbumsInBoxRequest.box:type_name -> waybook.type.v1.Box
-	0,  // 21: waybook.album.v1.ListAlbumsInBoxRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	26, // 22: waybook.album.v1.ListAlbumsInBoxResponse.summaries:type_name -> waybook.type.v1.Summary
-	0,  // 23: waybook.album.v1.ListAlbumsRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	27, // 24: waybook.album.v1.ListAlbumsRequest.order:type_name -> waybook.type.v1.ListOrder
-	28, // 25: waybook.album.v1.ListAlbumsRequest.view:type_name -> waybook.type.v1.View
-	1,  // 26: waybook.album.v1.ListAlbumsResponse.albums:type_name -> waybook.album.v1.Album
-	26, // 27: waybook.album.v1.ListAlbumsResponse.summaries:type_name -> waybook.type.v1.Summary
-	2,  // 28: waybook.album.v1.AlbumService.CreateAlbum:input_type -> waybook.album.v1.CreateAlbumRequest
-	4,  // 29: waybook.album.v1.AlbumService.UpdateAlbum:input_type -> waybook.album.v1.UpdateAlbumRequest
-	6,  // 30: waybook.album.v1.AlbumService.DeleteAlbum:input_type -> waybook.album.v1.DeleteAlbumRequest
-	8,  // 31: waybook.album.v1.AlbumService.GetAlbum:input_type -> waybook.album.v1.GetAlbumRequest
-	10, // 32: waybook.album.v1.AlbumService.BatchGetAlbums:input_type -> waybook.album.v1.BatchGetAlbumsRequest
-	12, // 33: waybook.album.v1.AlbumService.SearchNearby:input_type -> waybook.album.v1.SearchNearbyRequest
-	14, // 34: waybook.album.v1.AlbumService.ListAlbumsInBox:input_type -> waybook.album.v1.ListAlbumsInBoxRequest
-	16, // 35: waybook.album.v1.AlbumService.ListAlbums:input_type -> waybook.album.v1.ListAlbumsRequest
-	3,  // 36: waybook.album.v1.AlbumService.CreateAlbum:output_type -> waybook.album.v1.CreateAlbumResponse
-	5,  // 37: waybook.album.v1.AlbumService.UpdateAlbum:output_type -> waybook.album.v1.UpdateAlbumResponse
-	7,  // 38: waybook.album.v1.AlbumService.DeleteAlbum:output_type -> waybook.album.v1.DeleteAlbumResponse
-	9,  // 39: waybook.album.v1.AlbumService.GetAlbum:output_type -> waybook.album.v1.GetAlbumResponse
-	11, // 40: waybook.album.v1.AlbumService.BatchGetAlbums:output_type -> waybook.album.v1.BatchGetAlbumsResponse
-	13, // 41: waybook.album.v1.AlbumService.SearchNearby:output_type -> waybook.album.v1.SearchNearbyResponse
-	15, // 42: waybook.album.v1.AlbumService.ListAlbumsInBox:output_type -> waybook.album.v1.ListAlbumsInBoxResponse
-	17, // 43: waybook.album.v1.AlbumService.ListAlbums:output_type -> waybook.album.v1.ListAlbumsResponse
-	36, // [36:44] is the sub-list for method output_type
-	28, // [28:36] is the sub-list for method input_type
-	28, // [28:28] is the sub-list for extension type_name
-	28, // [28:28] is the sub-list for extension extendee
-	0,  // [0:28] is the sub-list for field type_name
+	0,  // 20: waybook.album.v1.ListAlbumsRequest.category:type_name -> waybook.album.v1.AlbumCategory
+	23, // 21: waybook.album.v1.ListAlbumsRequest.order:type_name -> waybook.type.v1.ListOrder
+	24, // 22: waybook.album.v1.ListAlbumsRequest.view:type_name -> waybook.type.v1.View
+	25, // 23: waybook.album.v1.ListAlbumsRequest.box:type_name -> waybook.type.v1.Box
+	1,  // 24: waybook.album.v1.ListAlbumsResponse.albums:type_name -> waybook.album.v1.Album
+	26, // 25: waybook.album.v1.ListAlbumsResponse.summaries:type_name -> waybook.type.v1.Summary
+	2,  // 26: waybook.album.v1.AlbumService.CreateAlbum:input_type -> waybook.album.v1.CreateAlbumRequest
+	4,  // 27: waybook.album.v1.AlbumService.UpdateAlbum:input_type -> waybook.album.v1.UpdateAlbumRequest
+	6,  // 28: waybook.album.v1.AlbumService.DeleteAlbum:input_type -> waybook.album.v1.DeleteAlbumRequest
+	8,  // 29: waybook.album.v1.AlbumService.GetAlbum:input_type -> waybook.album.v1.GetAlbumRequest
+	10, // 30: waybook.album.v1.AlbumService.BatchGetAlbums:input_type -> waybook.album.v1.BatchGetAlbumsRequest
+	12, // 31: waybook.album.v1.AlbumService.SearchNearby:input_type -> waybook.album.v1.SearchNearbyRequest
+	14, // 32: waybook.album.v1.AlbumService.ListAlbums:input_type -> waybook.album.v1.ListAlbumsRequest
+	3,  // 33: waybook.album.v1.AlbumService.CreateAlbum:output_type -> waybook.album.v1.CreateAlbumResponse
+	5,  // 34: waybook.album.v1.AlbumService.UpdateAlbum:output_type -> waybook.album.v1.UpdateAlbumResponse
+	7,  // 35: waybook.album.v1.AlbumService.DeleteAlbum:output_type -> waybook.album.v1.DeleteAlbumResponse
+	9,  // 36: waybook.album.v1.AlbumService.GetAlbum:output_type -> waybook.album.v1.GetAlbumResponse
+	11, // 37: waybook.album.v1.AlbumService.BatchGetAlbums:output_type -> waybook.album.v1.BatchGetAlbumsResponse
+	13, // 38: waybook.album.v1.AlbumService.SearchNearby:output_type -> waybook.album.v1.SearchNearbyResponse
+	15, // 39: waybook.album.v1.AlbumService.ListAlbums:output_type -> waybook.album.v1.ListAlbumsResponse
+	33, // [33:40] is the sub-list for method output_type
+	26, // [26:33] is the sub-list for method input_type
+	26, // [26:26] is the sub-list for extension type_name
+	26, // [26:26] is the sub-list for extension extendee
+	0,  // [0:26] is the sub-list for field type_name
 }
 
 func init() { file_waybook_album_v1_album_proto_init() }
@@ -1587,7 +1455,7 @@ func file_waybook_album_v1_album_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_album_v1_album_proto_rawDesc), len(file_waybook_album_v1_album_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   17,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -21,14 +21,13 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	AlbumService_CreateAlbum_FullMethodName     = "/waybook.album.v1.AlbumService/CreateAlbum"
-	AlbumService_UpdateAlbum_FullMethodName     = "/waybook.album.v1.AlbumService/UpdateAlbum"
-	AlbumService_DeleteAlbum_FullMethodName     = "/waybook.album.v1.AlbumService/DeleteAlbum"
-	AlbumService_GetAlbum_FullMethodName        = "/waybook.album.v1.AlbumService/GetAlbum"
-	AlbumService_BatchGetAlbums_FullMethodName  = "/waybook.album.v1.AlbumService/BatchGetAlbums"
-	AlbumService_SearchNearby_FullMethodName    = "/waybook.album.v1.AlbumService/SearchNearby"
-	AlbumService_ListAlbumsInBox_FullMethodName = "/waybook.album.v1.AlbumService/ListAlbumsInBox"
-	AlbumService_ListAlbums_FullMethodName      = "/waybook.album.v1.AlbumService/ListAlbums"
+	AlbumService_CreateAlbum_FullMethodName    = "/waybook.album.v1.AlbumService/CreateAlbum"
+	AlbumService_UpdateAlbum_FullMethodName    = "/waybook.album.v1.AlbumService/UpdateAlbum"
+	AlbumService_DeleteAlbum_FullMethodName    = "/waybook.album.v1.AlbumService/DeleteAlbum"
+	AlbumService_GetAlbum_FullMethodName       = "/waybook.album.v1.AlbumService/GetAlbum"
+	AlbumService_BatchGetAlbums_FullMethodName = "/waybook.album.v1.AlbumService/BatchGetAlbums"
+	AlbumService_SearchNearby_FullMethodName   = "/waybook.album.v1.AlbumService/SearchNearby"
+	AlbumService_ListAlbums_FullMethodName     = "/waybook.album.v1.AlbumService/ListAlbums"
 )
 
 // AlbumServiceClient is the client API for AlbumService service.
@@ -62,15 +61,12 @@ type AlbumServiceClient interface {
 	// missing or repeated; every other album is included exactly once. Errors:
 	// INVALID_ARGUMENT (page_token).
 	SearchNearby(ctx context.Context, in *SearchNearbyRequest, opts ...grpc.CallOption) (*SearchNearbyResponse, error)
-	// Returns a page of the albums in a box of any size, for maps. The order is that of
-	// the store's index of places: stable, and near albums are mostly together. A page
-	// may be shorter than page_size, or empty, although another page follows. An album
-	// that is created, moved or deleted between pages may be missing or repeated; every
-	// other album is included exactly once. Errors: INVALID_ARGUMENT (page_token).
-	ListAlbumsInBox(ctx context.Context, in *ListAlbumsInBoxRequest, opts ...grpc.CallOption) (*ListAlbumsInBoxResponse, error)
-	// Returns a page of the albums of a user, of a category, or of all. An album that is created
+	// Returns a page of the albums of a user, of a category, in a box, or of all. An album that is created
 	// or deleted during a walk from page to page may or may not appear; newest first, one that is
 	// created does not. Every other album appears exactly once.
+	// In a box, the order is that of the store's index of places: stable, and near albums are mostly together. A page in it
+	// may be shorter than page_size, or empty, although another page follows, and one that is moved between pages may be
+	// missing or repeated.
 	// Errors: NOT_FOUND (USER_NOT_FOUND: the owner does not exist and has no albums),
 	// INVALID_ARGUMENT (page_token).
 	ListAlbums(ctx context.Context, in *ListAlbumsRequest, opts ...grpc.CallOption) (*ListAlbumsResponse, error)
@@ -144,16 +140,6 @@ func (c *albumServiceClient) SearchNearby(ctx context.Context, in *SearchNearbyR
 	return out, nil
 }
 
-func (c *albumServiceClient) ListAlbumsInBox(ctx context.Context, in *ListAlbumsInBoxRequest, opts ...grpc.CallOption) (*ListAlbumsInBoxResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListAlbumsInBoxResponse)
-	err := c.cc.Invoke(ctx, AlbumService_ListAlbumsInBox_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
 func (c *albumServiceClient) ListAlbums(ctx context.Context, in *ListAlbumsRequest, opts ...grpc.CallOption) (*ListAlbumsResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListAlbumsResponse)
@@ -195,15 +181,12 @@ type AlbumServiceServer interface {
 	// missing or repeated; every other album is included exactly once. Errors:
 	// INVALID_ARGUMENT (page_token).
 	SearchNearby(context.Context, *SearchNearbyRequest) (*SearchNearbyResponse, error)
-	// Returns a page of the albums in a box of any size, for maps. The order is that of
-	// the store's index of places: stable, and near albums are mostly together. A page
-	// may be shorter than page_size, or empty, although another page follows. An album
-	// that is created, moved or deleted between pages may be missing or repeated; every
-	// other album is included exactly once. Errors: INVALID_ARGUMENT (page_token).
-	ListAlbumsInBox(context.Context, *ListAlbumsInBoxRequest) (*ListAlbumsInBoxResponse, error)
-	// Returns a page of the albums of a user, of a category, or of all. An album that is created
+	// Returns a page of the albums of a user, of a category, in a box, or of all. An album that is created
 	// or deleted during a walk from page to page may or may not appear; newest first, one that is
 	// created does not. Every other album appears exactly once.
+	// In a box, the order is that of the store's index of places: stable, and near albums are mostly together. A page in it
+	// may be shorter than page_size, or empty, although another page follows, and one that is moved between pages may be
+	// missing or repeated.
 	// Errors: NOT_FOUND (USER_NOT_FOUND: the owner does not exist and has no albums),
 	// INVALID_ARGUMENT (page_token).
 	ListAlbums(context.Context, *ListAlbumsRequest) (*ListAlbumsResponse, error)
@@ -234,9 +217,6 @@ func (UnimplementedAlbumServiceServer) BatchGetAlbums(context.Context, *BatchGet
 }
 func (UnimplementedAlbumServiceServer) SearchNearby(context.Context, *SearchNearbyRequest) (*SearchNearbyResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method SearchNearby not implemented")
-}
-func (UnimplementedAlbumServiceServer) ListAlbumsInBox(context.Context, *ListAlbumsInBoxRequest) (*ListAlbumsInBoxResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListAlbumsInBox not implemented")
 }
 func (UnimplementedAlbumServiceServer) ListAlbums(context.Context, *ListAlbumsRequest) (*ListAlbumsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListAlbums not implemented")
@@ -370,24 +350,6 @@ func _AlbumService_SearchNearby_Handler(srv interface{}, ctx context.Context, de
 	return interceptor(ctx, in, info, handler)
 }
 
-func _AlbumService_ListAlbumsInBox_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListAlbumsInBoxRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AlbumServiceServer).ListAlbumsInBox(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: AlbumService_ListAlbumsInBox_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AlbumServiceServer).ListAlbumsInBox(ctx, req.(*ListAlbumsInBoxRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
 func _AlbumService_ListAlbums_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListAlbumsRequest)
 	if err := dec(in); err != nil {
@@ -436,10 +398,6 @@ var AlbumService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "SearchNearby",
 			Handler:    _AlbumService_SearchNearby_Handler,
-		},
-		{
-			MethodName: "ListAlbumsInBox",
-			Handler:    _AlbumService_ListAlbumsInBox_Handler,
 		},
 		{
 			MethodName: "ListAlbums",

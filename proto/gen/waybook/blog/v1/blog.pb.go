@@ -1587,137 +1587,11 @@ func (x *SearchNearbyResponse) GetNextPageToken() string {
 	return ""
 }
 
-type ListBlogsInBoxRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The box.
-	Box *v1.Box `protobuf:"bytes,1,opt,name=box,proto3" json:"box,omitempty"`
-	// Only entries of this type; all when unspecified.
-	Type BlogType `protobuf:"varint,2,opt,name=type,proto3,enum=waybook.blog.v1.BlogType" json:"type,omitempty"`
-	// Maximum number of results; 0, and more than 1,000, mean 1,000.
-	PageSize int32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListBlogsInBoxRequest) Reset() {
-	*x = ListBlogsInBoxRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[16]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListBlogsInBoxRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListBlogsInBoxRequest) ProtoMessage() {}
-
-func (x *ListBlogsInBoxRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[16]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListBlogsInBoxRequest.ProtoReflect.Descriptor instead.
-func (*ListBlogsInBoxRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{16}
-}
-
-func (x *ListBlogsInBoxRequest) GetBox() *v1.Box {
-	if x != nil {
-		return x.Box
-	}
-	return nil
-}
-
-func (x *ListBlogsInBoxRequest) GetType() BlogType {
-	if x != nil {
-		return x.Type
-	}
-	return BlogType_BLOG_TYPE_UNSPECIFIED
-}
-
-func (x *ListBlogsInBoxRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-func (x *ListBlogsInBoxRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-type ListBlogsInBoxResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The entries, with location and category.
-	Summaries []*v1.Summary `protobuf:"bytes,1,rep,name=summaries,proto3" json:"summaries,omitempty"`
-	// Page token of the next page; empty on the last page.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListBlogsInBoxResponse) Reset() {
-	*x = ListBlogsInBoxResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[17]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListBlogsInBoxResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListBlogsInBoxResponse) ProtoMessage() {}
-
-func (x *ListBlogsInBoxResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[17]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListBlogsInBoxResponse.ProtoReflect.Descriptor instead.
-func (*ListBlogsInBoxResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{17}
-}
-
-func (x *ListBlogsInBoxResponse) GetSummaries() []*v1.Summary {
-	if x != nil {
-		return x.Summaries
-	}
-	return nil
-}
-
-func (x *ListBlogsInBoxResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
 type ListBlogsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The author of the entries; 0 for all authors, not by creation.
+	// The author of the entries; 0 for all authors, by planned date or in a box.
 	AuthorId int64 `protobuf:"varint,1,opt,name=author_id,json=authorId,proto3" json:"author_id,omitempty"`
-	// Only entries of this type, with BLOG_ORDER_RECENT; all when unspecified.
+	// Only entries of this type, with BLOG_ORDER_RECENT or a box; all when unspecified.
 	Type BlogType `protobuf:"varint,2,opt,name=type,proto3,enum=waybook.blog.v1.BlogType" json:"type,omitempty"`
 	// Order of the entries.
 	Order BlogOrder `protobuf:"varint,3,opt,name=order,proto3,enum=waybook.blog.v1.BlogOrder" json:"order,omitempty"`
@@ -1735,14 +1609,16 @@ type ListBlogsRequest struct {
 	// summaries, 0 means 100, and more than 1,000 mean 1,000.
 	PageSize int32 `protobuf:"varint,9,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,10,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	PageToken string `protobuf:"bytes,10,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Only entries in this box, of any size, with VIEW_SUMMARY; the summaries have their location and category.
+	Box           *v1.Box `protobuf:"bytes,11,opt,name=box,proto3" json:"box,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListBlogsRequest) Reset() {
 	*x = ListBlogsRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[18]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1754,7 +1630,7 @@ func (x *ListBlogsRequest) String() string {
 func (*ListBlogsRequest) ProtoMessage() {}
 
 func (x *ListBlogsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[18]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1767,7 +1643,7 @@ func (x *ListBlogsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBlogsRequest.ProtoReflect.Descriptor instead.
 func (*ListBlogsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{18}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ListBlogsRequest) GetAuthorId() int64 {
@@ -1840,6 +1716,13 @@ func (x *ListBlogsRequest) GetPageToken() string {
 	return ""
 }
 
+func (x *ListBlogsRequest) GetBox() *v1.Box {
+	if x != nil {
+		return x.Box
+	}
+	return nil
+}
+
 type ListBlogsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The entries, without VIEW_SUMMARY.
@@ -1854,7 +1737,7 @@ type ListBlogsResponse struct {
 
 func (x *ListBlogsResponse) Reset() {
 	*x = ListBlogsResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[19]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1866,7 +1749,7 @@ func (x *ListBlogsResponse) String() string {
 func (*ListBlogsResponse) ProtoMessage() {}
 
 func (x *ListBlogsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[19]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1879,7 +1762,7 @@ func (x *ListBlogsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBlogsResponse.ProtoReflect.Descriptor instead.
 func (*ListBlogsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{19}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListBlogsResponse) GetBlogs() []*Blog {
@@ -1917,7 +1800,7 @@ type CastBallotRequest struct {
 
 func (x *CastBallotRequest) Reset() {
 	*x = CastBallotRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[20]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1929,7 +1812,7 @@ func (x *CastBallotRequest) String() string {
 func (*CastBallotRequest) ProtoMessage() {}
 
 func (x *CastBallotRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[20]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1942,7 +1825,7 @@ func (x *CastBallotRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CastBallotRequest.ProtoReflect.Descriptor instead.
 func (*CastBallotRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{20}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *CastBallotRequest) GetVoterId() int64 {
@@ -1976,7 +1859,7 @@ type CastBallotResponse struct {
 
 func (x *CastBallotResponse) Reset() {
 	*x = CastBallotResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[21]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1988,7 +1871,7 @@ func (x *CastBallotResponse) String() string {
 func (*CastBallotResponse) ProtoMessage() {}
 
 func (x *CastBallotResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[21]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2001,7 +1884,7 @@ func (x *CastBallotResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CastBallotResponse.ProtoReflect.Descriptor instead.
 func (*CastBallotResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{21}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *CastBallotResponse) GetVote() *Vote {
@@ -2025,7 +1908,7 @@ type ListBallotsRequest struct {
 
 func (x *ListBallotsRequest) Reset() {
 	*x = ListBallotsRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[22]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2037,7 +1920,7 @@ func (x *ListBallotsRequest) String() string {
 func (*ListBallotsRequest) ProtoMessage() {}
 
 func (x *ListBallotsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[22]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2050,7 +1933,7 @@ func (x *ListBallotsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBallotsRequest.ProtoReflect.Descriptor instead.
 func (*ListBallotsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{22}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ListBallotsRequest) GetBlogId() int64 {
@@ -2087,7 +1970,7 @@ type ListBallotsResponse struct {
 
 func (x *ListBallotsResponse) Reset() {
 	*x = ListBallotsResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[23]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2099,7 +1982,7 @@ func (x *ListBallotsResponse) String() string {
 func (*ListBallotsResponse) ProtoMessage() {}
 
 func (x *ListBallotsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[23]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2112,7 +1995,7 @@ func (x *ListBallotsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBallotsResponse.ProtoReflect.Descriptor instead.
 func (*ListBallotsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{23}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ListBallotsResponse) GetBallots() []*Ballot {
@@ -2142,7 +2025,7 @@ type Ballot struct {
 
 func (x *Ballot) Reset() {
 	*x = Ballot{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[24]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2154,7 +2037,7 @@ func (x *Ballot) String() string {
 func (*Ballot) ProtoMessage() {}
 
 func (x *Ballot) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[24]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2167,7 +2050,7 @@ func (x *Ballot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ballot.ProtoReflect.Descriptor instead.
 func (*Ballot) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{24}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Ballot) GetVoter() *v1.Profile {
@@ -2310,16 +2193,7 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\vpublication\x18\x05 \x01(\x0e2 .waybook.blog.v1.BlogPublicationB\b\xbaH\x05\x82\x01\x02\x10\x01R\vpublication\"k\n" +
 	"\x14SearchNearbyResponse\x12+\n" +
 	"\x05blogs\x18\x01 \x03(\v2\x15.waybook.blog.v1.BlogR\x05blogs\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xcf\x01\n" +
-	"\x15ListBlogsInBoxRequest\x12.\n" +
-	"\x03box\x18\x01 \x01(\v2\x14.waybook.type.v1.BoxB\x06\xbaH\x03\xc8\x01\x01R\x03box\x127\n" +
-	"\x04type\x18\x02 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04type\x12$\n" +
-	"\tpage_size\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"x\n" +
-	"\x16ListBlogsInBoxResponse\x126\n" +
-	"\tsummaries\x18\x01 \x03(\v2\x18.waybook.type.v1.SummaryR\tsummaries\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xa6\t\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xda\v\n" +
 	"\x10ListBlogsRequest\x12(\n" +
 	"\tauthor_id\x18\x01 \x01(\x03B\v\xbaH\x04\"\x02(\x00\x90\xb5\x18\x01R\bauthorId\x127\n" +
 	"\x04type\x18\x02 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04type\x12:\n" +
@@ -2333,12 +2207,14 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\tpage_size\x18\t \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\n" +
-	" \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken:\xf9\x04\xbaH\xf5\x04\x1a\x8c\x01\n" +
-	"\x1dlist_blogs.author_by_creation\x12Cauthor_id: must be given, unless entries are listed by planned date\x1a&this.author_id != 0 || this.order != 0\x1ai\n" +
-	"\x18list_blogs.recent_of_all\x12%author_id: not with BLOG_ORDER_RECENT\x1a&this.author_id == 0 || this.order != 2\x1aa\n" +
-	"\x19list_blogs.type_of_recent\x12!type: only with BLOG_ORDER_RECENT\x1a!this.type == 0 || this.order == 2\x1a\xa8\x01\n" +
+	" \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12&\n" +
+	"\x03box\x18\v \x01(\v2\x14.waybook.type.v1.BoxR\x03box:\x85\a\xbaH\x81\a\x1a\xa9\x01\n" +
+	"\x1dlist_blogs.author_by_creation\x12Oauthor_id: must be given, unless entries are listed by planned date or in a box\x1a7this.author_id != 0 || this.order != 0 || has(this.box)\x1ai\n" +
+	"\x18list_blogs.recent_of_all\x12%author_id: not with BLOG_ORDER_RECENT\x1a&this.author_id == 0 || this.order != 2\x1a{\n" +
+	"\x19list_blogs.type_of_recent\x12*type: only with BLOG_ORDER_RECENT or a box\x1a2this.type == 0 || this.order == 2 || has(this.box)\x1a\xa8\x01\n" +
 	"\x1dlist_blogs.dates_by_post_date\x12>order: must be by planned date when entries are chosen by that\x1aGthis.order == 1 || !has(this.post_date_from) && !has(this.post_date_to)\x1ak\n" +
-	"\x1clist_blogs.after_by_creation\x12\x1fafter_blog_id: only by creation\x1a*this.after_blog_id == 0 || this.order == 0\"\xa0\x01\n" +
+	"\x1clist_blogs.after_by_creation\x12\x1fafter_blog_id: only by creation\x1a*this.after_blog_id == 0 || this.order == 0\x1a\xd2\x01\n" +
+	"\x0elist_blogs.box\x12@box: only with type, BLOG_PUBLICATION_PUBLISHED and VIEW_SUMMARY\x1a~!has(this.box) || this.author_id == 0 && this.order == 0 && this.after_blog_id == 0 && this.publication == 1 && this.view == 1\"\xa0\x01\n" +
 	"\x11ListBlogsResponse\x12+\n" +
 	"\x05blogs\x18\x01 \x03(\v2\x15.waybook.blog.v1.BlogR\x05blogs\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x126\n" +
@@ -2391,7 +2267,7 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x11BLOG_ORDER_RECENT\x10\x02*S\n" +
 	"\x0fBlogPublication\x12 \n" +
 	"\x1cBLOG_PUBLICATION_UNSPECIFIED\x10\x00\x12\x1e\n" +
-	"\x1aBLOG_PUBLICATION_PUBLISHED\x10\x012\x8c\b\n" +
+	"\x1aBLOG_PUBLICATION_PUBLISHED\x10\x012\x9a\a\n" +
 	"\vBlogService\x12d\n" +
 	"\n" +
 	"CreateBlog\x12\".waybook.blog.v1.CreateBlogRequest\x1a#.waybook.blog.v1.CreateBlogResponse\"\r\xaa\xbb\x18\x06\n" +
@@ -2407,8 +2283,6 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x04edge\x90\x02\x01\x12g\n" +
 	"\rBatchGetBlogs\x12%.waybook.blog.v1.BatchGetBlogsRequest\x1a&.waybook.blog.v1.BatchGetBlogsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12j\n" +
 	"\fSearchNearby\x12$.waybook.blog.v1.SearchNearbyRequest\x1a%.waybook.blog.v1.SearchNearbyResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12p\n" +
-	"\x0eListBlogsInBox\x12&.waybook.blog.v1.ListBlogsInBoxRequest\x1a'.waybook.blog.v1.ListBlogsInBoxResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01\x12a\n" +
 	"\tListBlogs\x12!.waybook.blog.v1.ListBlogsRequest\x1a\".waybook.blog.v1.ListBlogsResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01\x12d\n" +
@@ -2430,121 +2304,115 @@ func file_waybook_blog_v1_blog_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_blog_v1_blog_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_waybook_blog_v1_blog_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_waybook_blog_v1_blog_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_waybook_blog_v1_blog_proto_goTypes = []any{
-	(BlogType)(0),                  // 0: waybook.blog.v1.BlogType
-	(Weather)(0),                   // 1: waybook.blog.v1.Weather
-	(MapType)(0),                   // 2: waybook.blog.v1.MapType
-	(BlogOrder)(0),                 // 3: waybook.blog.v1.BlogOrder
-	(BlogPublication)(0),           // 4: waybook.blog.v1.BlogPublication
-	(*Blog)(nil),                   // 5: waybook.blog.v1.Blog
-	(*Vote)(nil),                   // 6: waybook.blog.v1.Vote
-	(*Choice)(nil),                 // 7: waybook.blog.v1.Choice
-	(*NewVote)(nil),                // 8: waybook.blog.v1.NewVote
-	(*CreateBlogRequest)(nil),      // 9: waybook.blog.v1.CreateBlogRequest
-	(*CreateBlogResponse)(nil),     // 10: waybook.blog.v1.CreateBlogResponse
-	(*UpdateBlogRequest)(nil),      // 11: waybook.blog.v1.UpdateBlogRequest
-	(*UpdateBlogResponse)(nil),     // 12: waybook.blog.v1.UpdateBlogResponse
-	(*DeleteBlogRequest)(nil),      // 13: waybook.blog.v1.DeleteBlogRequest
-	(*DeleteBlogResponse)(nil),     // 14: waybook.blog.v1.DeleteBlogResponse
-	(*GetBlogRequest)(nil),         // 15: waybook.blog.v1.GetBlogRequest
-	(*GetBlogResponse)(nil),        // 16: waybook.blog.v1.GetBlogResponse
-	(*BatchGetBlogsRequest)(nil),   // 17: waybook.blog.v1.BatchGetBlogsRequest
-	(*BatchGetBlogsResponse)(nil),  // 18: waybook.blog.v1.BatchGetBlogsResponse
-	(*SearchNearbyRequest)(nil),    // 19: waybook.blog.v1.SearchNearbyRequest
-	(*SearchNearbyResponse)(nil),   // 20: waybook.blog.v1.SearchNearbyResponse
-	(*ListBlogsInBoxRequest)(nil),  // 21: waybook.blog.v1.ListBlogsInBoxRequest
-	(*ListBlogsInBoxResponse)(nil), // 22: waybook.blog.v1.ListBlogsInBoxResponse
-	(*ListBlogsRequest)(nil),       // 23: waybook.blog.v1.ListBlogsRequest
-	(*ListBlogsResponse)(nil),      // 24: waybook.blog.v1.ListBlogsResponse
-	(*CastBallotRequest)(nil),      // 25: waybook.blog.v1.CastBallotRequest
-	(*CastBallotResponse)(nil),     // 26: waybook.blog.v1.CastBallotResponse
-	(*ListBallotsRequest)(nil),     // 27: waybook.blog.v1.ListBallotsRequest
-	(*ListBallotsResponse)(nil),    // 28: waybook.blog.v1.ListBallotsResponse
-	(*Ballot)(nil),                 // 29: waybook.blog.v1.Ballot
-	(*v1.Profile)(nil),             // 30: waybook.type.v1.Profile
-	(*v1.Location)(nil),            // 31: waybook.type.v1.Location
-	(*v1.Date)(nil),                // 32: waybook.type.v1.Date
-	(*timestamppb.Timestamp)(nil),  // 33: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),  // 34: google.protobuf.FieldMask
-	(*v11.Comment)(nil),            // 35: waybook.comment.v1.Comment
-	(*v1.Circle)(nil),              // 36: waybook.type.v1.Circle
-	(*v1.Box)(nil),                 // 37: waybook.type.v1.Box
-	(*v1.Summary)(nil),             // 38: waybook.type.v1.Summary
-	(v1.View)(0),                   // 39: waybook.type.v1.View
+	(BlogType)(0),                 // 0: waybook.blog.v1.BlogType
+	(Weather)(0),                  // 1: waybook.blog.v1.Weather
+	(MapType)(0),                  // 2: waybook.blog.v1.MapType
+	(BlogOrder)(0),                // 3: waybook.blog.v1.BlogOrder
+	(BlogPublication)(0),          // 4: waybook.blog.v1.BlogPublication
+	(*Blog)(nil),                  // 5: waybook.blog.v1.Blog
+	(*Vote)(nil),                  // 6: waybook.blog.v1.Vote
+	(*Choice)(nil),                // 7: waybook.blog.v1.Choice
+	(*NewVote)(nil),               // 8: waybook.blog.v1.NewVote
+	(*CreateBlogRequest)(nil),     // 9: waybook.blog.v1.CreateBlogRequest
+	(*CreateBlogResponse)(nil),    // 10: waybook.blog.v1.CreateBlogResponse
+	(*UpdateBlogRequest)(nil),     // 11: waybook.blog.v1.UpdateBlogRequest
+	(*UpdateBlogResponse)(nil),    // 12: waybook.blog.v1.UpdateBlogResponse
+	(*DeleteBlogRequest)(nil),     // 13: waybook.blog.v1.DeleteBlogRequest
+	(*DeleteBlogResponse)(nil),    // 14: waybook.blog.v1.DeleteBlogResponse
+	(*GetBlogRequest)(nil),        // 15: waybook.blog.v1.GetBlogRequest
+	(*GetBlogResponse)(nil),       // 16: waybook.blog.v1.GetBlogResponse
+	(*BatchGetBlogsRequest)(nil),  // 17: waybook.blog.v1.BatchGetBlogsRequest
+	(*BatchGetBlogsResponse)(nil), // 18: waybook.blog.v1.BatchGetBlogsResponse
+	(*SearchNearbyRequest)(nil),   // 19: waybook.blog.v1.SearchNearbyRequest
+	(*SearchNearbyResponse)(nil),  // 20: waybook.blog.v1.SearchNearbyResponse
+	(*ListBlogsRequest)(nil),      // 21: waybook.blog.v1.ListBlogsRequest
+	(*ListBlogsResponse)(nil),     // 22: waybook.blog.v1.ListBlogsResponse
+	(*CastBallotRequest)(nil),     // 23: waybook.blog.v1.CastBallotRequest
+	(*CastBallotResponse)(nil),    // 24: waybook.blog.v1.CastBallotResponse
+	(*ListBallotsRequest)(nil),    // 25: waybook.blog.v1.ListBallotsRequest
+	(*ListBallotsResponse)(nil),   // 26: waybook.blog.v1.ListBallotsResponse
+	(*Ballot)(nil),                // 27: waybook.blog.v1.Ballot
+	(*v1.Profile)(nil),            // 28: waybook.type.v1.Profile
+	(*v1.Location)(nil),           // 29: waybook.type.v1.Location
+	(*v1.Date)(nil),               // 30: waybook.type.v1.Date
+	(*timestamppb.Timestamp)(nil), // 31: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil), // 32: google.protobuf.FieldMask
+	(*v11.Comment)(nil),           // 33: waybook.comment.v1.Comment
+	(*v1.Circle)(nil),             // 34: waybook.type.v1.Circle
+	(v1.View)(0),                  // 35: waybook.type.v1.View
+	(*v1.Box)(nil),                // 36: waybook.type.v1.Box
+	(*v1.Summary)(nil),            // 37: waybook.type.v1.Summary
 }
 var file_waybook_blog_v1_blog_proto_depIdxs = []int32{
-	30, // 0: waybook.blog.v1.Blog.author:type_name -> waybook.type.v1.Profile
+	28, // 0: waybook.blog.v1.Blog.author:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.blog.v1.Blog.type:type_name -> waybook.blog.v1.BlogType
-	31, // 2: waybook.blog.v1.Blog.location:type_name -> waybook.type.v1.Location
-	32, // 3: waybook.blog.v1.Blog.post_date:type_name -> waybook.type.v1.Date
+	29, // 2: waybook.blog.v1.Blog.location:type_name -> waybook.type.v1.Location
+	30, // 3: waybook.blog.v1.Blog.post_date:type_name -> waybook.type.v1.Date
 	1,  // 4: waybook.blog.v1.Blog.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 5: waybook.blog.v1.Blog.map_type:type_name -> waybook.blog.v1.MapType
 	6,  // 6: waybook.blog.v1.Blog.vote:type_name -> waybook.blog.v1.Vote
-	33, // 7: waybook.blog.v1.Blog.create_time:type_name -> google.protobuf.Timestamp
-	33, // 8: waybook.blog.v1.Blog.update_time:type_name -> google.protobuf.Timestamp
+	31, // 7: waybook.blog.v1.Blog.create_time:type_name -> google.protobuf.Timestamp
+	31, // 8: waybook.blog.v1.Blog.update_time:type_name -> google.protobuf.Timestamp
 	7,  // 9: waybook.blog.v1.Vote.choices:type_name -> waybook.blog.v1.Choice
 	0,  // 10: waybook.blog.v1.CreateBlogRequest.type:type_name -> waybook.blog.v1.BlogType
-	31, // 11: waybook.blog.v1.CreateBlogRequest.location:type_name -> waybook.type.v1.Location
-	32, // 12: waybook.blog.v1.CreateBlogRequest.post_date:type_name -> waybook.type.v1.Date
+	29, // 11: waybook.blog.v1.CreateBlogRequest.location:type_name -> waybook.type.v1.Location
+	30, // 12: waybook.blog.v1.CreateBlogRequest.post_date:type_name -> waybook.type.v1.Date
 	1,  // 13: waybook.blog.v1.CreateBlogRequest.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 14: waybook.blog.v1.CreateBlogRequest.map_type:type_name -> waybook.blog.v1.MapType
 	8,  // 15: waybook.blog.v1.CreateBlogRequest.vote:type_name -> waybook.blog.v1.NewVote
 	5,  // 16: waybook.blog.v1.CreateBlogResponse.blog:type_name -> waybook.blog.v1.Blog
 	0,  // 17: waybook.blog.v1.UpdateBlogRequest.type:type_name -> waybook.blog.v1.BlogType
-	31, // 18: waybook.blog.v1.UpdateBlogRequest.location:type_name -> waybook.type.v1.Location
-	32, // 19: waybook.blog.v1.UpdateBlogRequest.post_date:type_name -> waybook.type.v1.Date
+	29, // 18: waybook.blog.v1.UpdateBlogRequest.location:type_name -> waybook.type.v1.Location
+	30, // 19: waybook.blog.v1.UpdateBlogRequest.post_date:type_name -> waybook.type.v1.Date
 	1,  // 20: waybook.blog.v1.UpdateBlogRequest.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 21: waybook.blog.v1.UpdateBlogRequest.map_type:type_name -> waybook.blog.v1.MapType
-	34, // 22: waybook.blog.v1.UpdateBlogRequest.update_mask:type_name -> google.protobuf.FieldMask
+	32, // 22: waybook.blog.v1.UpdateBlogRequest.update_mask:type_name -> google.protobuf.FieldMask
 	5,  // 23: waybook.blog.v1.UpdateBlogResponse.blog:type_name -> waybook.blog.v1.Blog
-	34, // 24: waybook.blog.v1.GetBlogRequest.read_mask:type_name -> google.protobuf.FieldMask
+	32, // 24: waybook.blog.v1.GetBlogRequest.read_mask:type_name -> google.protobuf.FieldMask
 	5,  // 25: waybook.blog.v1.GetBlogResponse.blog:type_name -> waybook.blog.v1.Blog
-	35, // 26: waybook.blog.v1.GetBlogResponse.comments:type_name -> waybook.comment.v1.Comment
+	33, // 26: waybook.blog.v1.GetBlogResponse.comments:type_name -> waybook.comment.v1.Comment
 	5,  // 27: waybook.blog.v1.BatchGetBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
-	36, // 28: waybook.blog.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
+	34, // 28: waybook.blog.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
 	0,  // 29: waybook.blog.v1.SearchNearbyRequest.type:type_name -> waybook.blog.v1.BlogType
 	4,  // 30: waybook.blog.v1.SearchNearbyRequest.publication:type_name -> waybook.blog.v1.BlogPublication
 	5,  // 31: waybook.blog.v1.SearchNearbyResponse.blogs:type_name -> waybook.blog.v1.Blog
-	37, // 32: waybook.blog.v1.ListBlogsInBoxRequest.box:type_name -> waybook.type.v1.Box
-	0,  // 33: waybook.blog.v1.ListBlogsInBoxRequest.type:type_name -> waybook.blog.v1.BlogType
-	38, // 34: waybook.blog.v1.ListBlogsInBoxResponse.summaries:type_name -> waybook.type.v1.Summary
-	0,  // 35: waybook.blog.v1.ListBlogsRequest.type:type_name -> waybook.blog.v1.BlogType
-	3,  // 36: waybook.blog.v1.ListBlogsRequest.order:type_name -> waybook.blog.v1.BlogOrder
-	39, // 37: waybook.blog.v1.ListBlogsRequest.view:type_name -> waybook.type.v1.View
-	32, // 38: waybook.blog.v1.ListBlogsRequest.post_date_from:type_name -> waybook.type.v1.Date
-	32, // 39: waybook.blog.v1.ListBlogsRequest.post_date_to:type_name -> waybook.type.v1.Date
-	4,  // 40: waybook.blog.v1.ListBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
-	5,  // 41: waybook.blog.v1.ListBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
-	38, // 42: waybook.blog.v1.ListBlogsResponse.summaries:type_name -> waybook.type.v1.Summary
-	6,  // 43: waybook.blog.v1.CastBallotResponse.vote:type_name -> waybook.blog.v1.Vote
-	29, // 44: waybook.blog.v1.ListBallotsResponse.ballots:type_name -> waybook.blog.v1.Ballot
-	30, // 45: waybook.blog.v1.Ballot.voter:type_name -> waybook.type.v1.Profile
-	9,  // 46: waybook.blog.v1.BlogService.CreateBlog:input_type -> waybook.blog.v1.CreateBlogRequest
-	11, // 47: waybook.blog.v1.BlogService.UpdateBlog:input_type -> waybook.blog.v1.UpdateBlogRequest
-	13, // 48: waybook.blog.v1.BlogService.DeleteBlog:input_type -> waybook.blog.v1.DeleteBlogRequest
-	15, // 49: waybook.blog.v1.BlogService.GetBlog:input_type -> waybook.blog.v1.GetBlogRequest
-	17, // 50: waybook.blog.v1.BlogService.BatchGetBlogs:input_type -> waybook.blog.v1.BatchGetBlogsRequest
-	19, // 51: waybook.blog.v1.BlogService.SearchNearby:input_type -> waybook.blog.v1.SearchNearbyRequest
-	21, // 52: waybook.blog.v1.BlogService.ListBlogsInBox:input_type -> waybook.blog.v1.ListBlogsInBoxRequest
-	23, // 53: waybook.blog.v1.BlogService.ListBlogs:input_type -> waybook.blog.v1.ListBlogsRequest
-	25, // 54: waybook.blog.v1.BlogService.CastBallot:input_type -> waybook.blog.v1.CastBallotRequest
-	27, // 55: waybook.blog.v1.BlogService.ListBallots:input_type -> waybook.blog.v1.ListBallotsRequest
-	10, // 56: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
-	12, // 57: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
-	14, // 58: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
-	16, // 59: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
-	18, // 60: waybook.blog.v1.BlogService.BatchGetBlogs:output_type -> waybook.blog.v1.BatchGetBlogsResponse
-	20, // 61: waybook.blog.v1.BlogService.SearchNearby:output_type -> waybook.blog.v1.SearchNearbyResponse
-	22, // 62: waybook.blog.v1.BlogService.ListBlogsInBox:output_type -> waybook.blog.v1.ListBlogsInBoxResponse
-	24, // 63: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
-	26, // 64: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
-	28, // 65: waybook.blog.v1.BlogService.ListBallots:output_type -> waybook.blog.v1.ListBallotsResponse
-	56, // [56:66] is the sub-list for method output_type
-	46, // [46:56] is the sub-list for method input_type
-	46, // [46:46] is the sub-list for extension type_name
-	46, // [46:46] is the sub-list for extension extendee
-	0,  // [0:46] is the sub-list for field type_name
+	0,  // 32: waybook.blog.v1.ListBlogsRequest.type:type_name -> waybook.blog.v1.BlogType
+	3,  // 33: waybook.blog.v1.ListBlogsRequest.order:type_name -> waybook.blog.v1.BlogOrder
+	35, // 34: waybook.blog.v1.ListBlogsRequest.view:type_name -> waybook.type.v1.View
+	30, // 35: waybook.blog.v1.ListBlogsRequest.post_date_from:type_name -> waybook.type.v1.Date
+	30, // 36: waybook.blog.v1.ListBlogsRequest.post_date_to:type_name -> waybook.type.v1.Date
+	4,  // 37: waybook.blog.v1.ListBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
+	36, // 38: waybook.blog.v1.ListBlogsRequest.box:type_name -> waybook.type.v1.Box
+	5,  // 39: waybook.blog.v1.ListBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
+	37, // 40: waybook.blog.v1.ListBlogsResponse.summaries:type_name -> waybook.type.v1.Summary
+	6,  // 41: waybook.blog.v1.CastBallotResponse.vote:type_name -> waybook.blog.v1.Vote
+	27, // 42: waybook.blog.v1.ListBallotsResponse.ballots:type_name -> waybook.blog.v1.Ballot
+	28, // 43: waybook.blog.v1.Ballot.voter:type_name -> waybook.type.v1.Profile
+	9,  // 44: waybook.blog.v1.BlogService.CreateBlog:input_type -> waybook.blog.v1.CreateBlogRequest
+	11, // 45: waybook.blog.v1.BlogService.UpdateBlog:input_type -> waybook.blog.v1.UpdateBlogRequest
+	13, // 46: waybook.blog.v1.BlogService.DeleteBlog:input_type -> waybook.blog.v1.DeleteBlogRequest
+	15, // 47: waybook.blog.v1.BlogService.GetBlog:input_type -> waybook.blog.v1.GetBlogRequest
+	17, // 48: waybook.blog.v1.BlogService.BatchGetBlogs:input_type -> waybook.blog.v1.BatchGetBlogsRequest
+	19, // 49: waybook.blog.v1.BlogService.SearchNearby:input_type -> waybook.blog.v1.SearchNearbyRequest
+	21, // 50: waybook.blog.v1.BlogService.ListBlogs:input_type -> waybook.blog.v1.ListBlogsRequest
+	23, // 51: waybook.blog.v1.BlogService.CastBallot:input_type -> waybook.blog.v1.CastBallotRequest
+	25, // 52: waybook.blog.v1.BlogService.ListBallots:input_type -> waybook.blog.v1.ListBallotsRequest
+	10, // 53: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
+	12, // 54: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
+	14, // 55: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
+	16, // 56: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
+	18, // 57: waybook.blog.v1.BlogService.BatchGetBlogs:output_type -> waybook.blog.v1.BatchGetBlogsResponse
+	20, // 58: waybook.blog.v1.BlogService.SearchNearby:output_type -> waybook.blog.v1.SearchNearbyResponse
+	22, // 59: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
+	24, // 60: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
+	26, // 61: waybook.blog.v1.BlogService.ListBallots:output_type -> waybook.blog.v1.ListBallotsResponse
+	53, // [53:62] is the sub-list for method output_type
+	44, // [44:53] is the sub-list for method input_type
+	44, // [44:44] is the sub-list for extension type_name
+	44, // [44:44] is the sub-list for extension extendee
+	0,  // [0:44] is the sub-list for field type_name
 }
 
 func init() { file_waybook_blog_v1_blog_proto_init() }
@@ -2560,7 +2428,7 @@ func file_waybook_blog_v1_blog_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_blog_v1_blog_proto_rawDesc), len(file_waybook_blog_v1_blog_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   25,
+			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

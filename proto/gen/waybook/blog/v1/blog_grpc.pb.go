@@ -21,16 +21,15 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	BlogService_CreateBlog_FullMethodName     = "/waybook.blog.v1.BlogService/CreateBlog"
-	BlogService_UpdateBlog_FullMethodName     = "/waybook.blog.v1.BlogService/UpdateBlog"
-	BlogService_DeleteBlog_FullMethodName     = "/waybook.blog.v1.BlogService/DeleteBlog"
-	BlogService_GetBlog_FullMethodName        = "/waybook.blog.v1.BlogService/GetBlog"
-	BlogService_BatchGetBlogs_FullMethodName  = "/waybook.blog.v1.BlogService/BatchGetBlogs"
-	BlogService_SearchNearby_FullMethodName   = "/waybook.blog.v1.BlogService/SearchNearby"
-	BlogService_ListBlogsInBox_FullMethodName = "/waybook.blog.v1.BlogService/ListBlogsInBox"
-	BlogService_ListBlogs_FullMethodName      = "/waybook.blog.v1.BlogService/ListBlogs"
-	BlogService_CastBallot_FullMethodName     = "/waybook.blog.v1.BlogService/CastBallot"
-	BlogService_ListBallots_FullMethodName    = "/waybook.blog.v1.BlogService/ListBallots"
+	BlogService_CreateBlog_FullMethodName    = "/waybook.blog.v1.BlogService/CreateBlog"
+	BlogService_UpdateBlog_FullMethodName    = "/waybook.blog.v1.BlogService/UpdateBlog"
+	BlogService_DeleteBlog_FullMethodName    = "/waybook.blog.v1.BlogService/DeleteBlog"
+	BlogService_GetBlog_FullMethodName       = "/waybook.blog.v1.BlogService/GetBlog"
+	BlogService_BatchGetBlogs_FullMethodName = "/waybook.blog.v1.BlogService/BatchGetBlogs"
+	BlogService_SearchNearby_FullMethodName  = "/waybook.blog.v1.BlogService/SearchNearby"
+	BlogService_ListBlogs_FullMethodName     = "/waybook.blog.v1.BlogService/ListBlogs"
+	BlogService_CastBallot_FullMethodName    = "/waybook.blog.v1.BlogService/CastBallot"
+	BlogService_ListBallots_FullMethodName   = "/waybook.blog.v1.BlogService/ListBallots"
 )
 
 // BlogServiceClient is the client API for BlogService service.
@@ -68,20 +67,16 @@ type BlogServiceClient interface {
 	// pages may be missing or repeated; every other entry is included exactly once. Errors:
 	// INVALID_ARGUMENT (page_token).
 	SearchNearby(ctx context.Context, in *SearchNearbyRequest, opts ...grpc.CallOption) (*SearchNearbyResponse, error)
-	// Returns a page of the entries in a box of any size, for maps, without those planned
-	// for after today, in the service's time zone. The order is that of
-	// the store's index of places: stable, and near entries are mostly together. A page
-	// may be shorter than page_size, or empty, although another page follows. An entry
-	// that is created, moved or deleted between pages may be missing or repeated; every
-	// other entry is included exactly once. Errors: INVALID_ARGUMENT (page_token).
-	ListBlogsInBox(ctx context.Context, in *ListBlogsInBoxRequest, opts ...grpc.CallOption) (*ListBlogsInBoxResponse, error)
-	// Returns a page of entries: a user's by creation, those of one or all users by planned date, or
+	// Returns a page of entries: a user's by creation, those of one or all users by planned date, those in a box, or
 	// the latest published ones of all. Entries of one day are in creation order, those of different
 	// users to within 16 ms. A walk through published entries from page to page keeps to the day on
 	// which it began; by creation, a page may be shorter than page_size, or empty, although another
 	// page follows. An entry that is created or deleted during a walk may or may not appear; every
-	// other one appears exactly once. Errors: NOT_FOUND (USER_NOT_FOUND: the user does not exist and
-	// has no entries), INVALID_ARGUMENT (page_token).
+	// other one appears exactly once.
+	// In a box, the order is that of the store's index of places: stable, and near entries are mostly together. A page in it
+	// may be shorter than page_size, or empty, although another page follows, and one that is moved between pages may be
+	// missing or repeated.
+	// Errors: NOT_FOUND (USER_NOT_FOUND: the user does not exist and has no entries), INVALID_ARGUMENT (page_token).
 	ListBlogs(ctx context.Context, in *ListBlogsRequest, opts ...grpc.CallOption) (*ListBlogsResponse, error)
 	// Votes for one choice of an entry's vote. A user has one ballot in a vote; voting for
 	// the same choice again changes nothing. Errors: NOT_FOUND (BLOG_NOT_FOUND,
@@ -162,16 +157,6 @@ func (c *blogServiceClient) SearchNearby(ctx context.Context, in *SearchNearbyRe
 	return out, nil
 }
 
-func (c *blogServiceClient) ListBlogsInBox(ctx context.Context, in *ListBlogsInBoxRequest, opts ...grpc.CallOption) (*ListBlogsInBoxResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListBlogsInBoxResponse)
-	err := c.cc.Invoke(ctx, BlogService_ListBlogsInBox_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
 func (c *blogServiceClient) ListBlogs(ctx context.Context, in *ListBlogsRequest, opts ...grpc.CallOption) (*ListBlogsResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListBlogsResponse)
@@ -237,20 +222,16 @@ type BlogServiceServer interface {
 	// pages may be missing or repeated; every other entry is included exactly once. Errors:
 	// INVALID_ARGUMENT (page_token).
 	SearchNearby(context.Context, *SearchNearbyRequest) (*SearchNearbyResponse, error)
-	// Returns a page of the entries in a box of any size, for maps, without those planned
-	// for after today, in the service's time zone. The order is that of
-	// the store's index of places: stable, and near entries are mostly together. A page
-	// may be shorter than page_size, or empty, although another page follows. An entry
-	// that is created, moved or deleted between pages may be missing or repeated; every
-	// other entry is included exactly once. Errors: INVALID_ARGUMENT (page_token).
-	ListBlogsInBox(context.Context, *ListBlogsInBoxRequest) (*ListBlogsInBoxResponse, error)
-	// Returns a page of entries: a user's by creation, those of one or all users by planned date, or
+	// Returns a page of entries: a user's by creation, those of one or all users by planned date, those in a box, or
 	// the latest published ones of all. Entries of one day are in creation order, those of different
 	// users to within 16 ms. A walk through published entries from page to page keeps to the day on
 	// which it began; by creation, a page may be shorter than page_size, or empty, although another
 	// page follows. An entry that is created or deleted during a walk may or may not appear; every
-	// other one appears exactly once. Errors: NOT_FOUND (USER_NOT_FOUND: the user does not exist and
-	// has no entries), INVALID_ARGUMENT (page_token).
+	// other one appears exactly once.
+	// In a box, the order is that of the store's index of places: stable, and near entries are mostly together. A page in it
+	// may be shorter than page_size, or empty, although another page follows, and one that is moved between pages may be
+	// missing or repeated.
+	// Errors: NOT_FOUND (USER_NOT_FOUND: the user does not exist and has no entries), INVALID_ARGUMENT (page_token).
 	ListBlogs(context.Context, *ListBlogsRequest) (*ListBlogsResponse, error)
 	// Votes for one choice of an entry's vote. A user has one ballot in a vote; voting for
 	// the same choice again changes nothing. Errors: NOT_FOUND (BLOG_NOT_FOUND,
@@ -288,9 +269,6 @@ func (UnimplementedBlogServiceServer) BatchGetBlogs(context.Context, *BatchGetBl
 }
 func (UnimplementedBlogServiceServer) SearchNearby(context.Context, *SearchNearbyRequest) (*SearchNearbyResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method SearchNearby not implemented")
-}
-func (UnimplementedBlogServiceServer) ListBlogsInBox(context.Context, *ListBlogsInBoxRequest) (*ListBlogsInBoxResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListBlogsInBox not implemented")
 }
 func (UnimplementedBlogServiceServer) ListBlogs(context.Context, *ListBlogsRequest) (*ListBlogsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListBlogs not implemented")
@@ -430,24 +408,6 @@ func _BlogService_SearchNearby_Handler(srv interface{}, ctx context.Context, dec
 	return interceptor(ctx, in, info, handler)
 }
 
-func _BlogService_ListBlogsInBox_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListBlogsInBoxRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(BlogServiceServer).ListBlogsInBox(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: BlogService_ListBlogsInBox_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(BlogServiceServer).ListBlogsInBox(ctx, req.(*ListBlogsInBoxRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
 func _BlogService_ListBlogs_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListBlogsRequest)
 	if err := dec(in); err != nil {
@@ -532,10 +492,6 @@ var BlogService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "SearchNearby",
 			Handler:    _BlogService_SearchNearby_Handler,
-		},
-		{
-			MethodName: "ListBlogsInBox",
-			Handler:    _BlogService_ListBlogsInBox_Handler,
 		},
 		{
 			MethodName: "ListBlogs",

@@ -932,7 +932,9 @@ type ListPoisRequest struct {
 	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
 	PageSize int32 `protobuf:"varint,6,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,7,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	PageToken string `protobuf:"bytes,7,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Only landmarks in this box, of any size, with VIEW_SUMMARY; the summaries have their location and category.
+	Box           *v1.Box `protobuf:"bytes,8,opt,name=box,proto3" json:"box,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1014,6 +1016,13 @@ func (x *ListPoisRequest) GetPageToken() string {
 		return x.PageToken
 	}
 	return ""
+}
+
+func (x *ListPoisRequest) GetBox() *v1.Box {
+	if x != nil {
+		return x.Box
+	}
+	return nil
 }
 
 type ListPoisResponse struct {
@@ -1508,132 +1517,6 @@ func (x *SearchNearbyResponse) GetNextPageToken() string {
 	return ""
 }
 
-type ListPoisInBoxRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The box.
-	Box *v1.Box `protobuf:"bytes,1,opt,name=box,proto3" json:"box,omitempty"`
-	// Only landmarks of this category; all when unspecified.
-	Category PoiCategory `protobuf:"varint,2,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
-	// Maximum number of results; 0, and more than 1,000, mean 1,000.
-	PageSize int32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListPoisInBoxRequest) Reset() {
-	*x = ListPoisInBoxRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[19]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListPoisInBoxRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListPoisInBoxRequest) ProtoMessage() {}
-
-func (x *ListPoisInBoxRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[19]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListPoisInBoxRequest.ProtoReflect.Descriptor instead.
-func (*ListPoisInBoxRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{19}
-}
-
-func (x *ListPoisInBoxRequest) GetBox() *v1.Box {
-	if x != nil {
-		return x.Box
-	}
-	return nil
-}
-
-func (x *ListPoisInBoxRequest) GetCategory() PoiCategory {
-	if x != nil {
-		return x.Category
-	}
-	return PoiCategory_POI_CATEGORY_UNSPECIFIED
-}
-
-func (x *ListPoisInBoxRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-func (x *ListPoisInBoxRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-type ListPoisInBoxResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The landmarks, with location and category.
-	Summaries []*v1.Summary `protobuf:"bytes,1,rep,name=summaries,proto3" json:"summaries,omitempty"`
-	// Page token of the next page; empty on the last page.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListPoisInBoxResponse) Reset() {
-	*x = ListPoisInBoxResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[20]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListPoisInBoxResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListPoisInBoxResponse) ProtoMessage() {}
-
-func (x *ListPoisInBoxResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[20]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListPoisInBoxResponse.ProtoReflect.Descriptor instead.
-func (*ListPoisInBoxResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{20}
-}
-
-func (x *ListPoisInBoxResponse) GetSummaries() []*v1.Summary {
-	if x != nil {
-		return x.Summaries
-	}
-	return nil
-}
-
-func (x *ListPoisInBoxResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
 var File_waybook_poi_v1_poi_proto protoreflect.FileDescriptor
 
 const file_waybook_poi_v1_poi_proto_rawDesc = "" +
@@ -1700,7 +1583,7 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x14BatchGetPoisResponse\x12'\n" +
 	"\x04pois\x18\x01 \x03(\v2\x13.waybook.poi.v1.PoiR\x04pois\x12&\n" +
 	"\x0fmissing_poi_ids\x18\x02 \x03(\x03R\rmissingPoiIds\x12$\n" +
-	"\x0eunread_poi_ids\x18\x03 \x03(\x03R\funreadPoiIds\"\xbf\x05\n" +
+	"\x0eunread_poi_ids\x18\x03 \x03(\x03R\funreadPoiIds\"\x88\a\n" +
 	"\x0fListPoisRequest\x12&\n" +
 	"\bowner_id\x18\x01 \x01(\x03B\v\xbaH\x04\"\x02(\x00\x90\xb5\x18\x01R\aownerId\x12A\n" +
 	"\bcategory\x18\x02 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12:\n" +
@@ -1710,10 +1593,12 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"afterPoiId\x12$\n" +
 	"\tpage_size\x18\x06 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
-	"page_token\x18\a \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken:\xd1\x02\xbaH\xcd\x02\x1ai\n" +
+	"page_token\x18\a \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12&\n" +
+	"\x03box\x18\b \x01(\v2\x14.waybook.type.v1.BoxR\x03box:\xf2\x03\xbaH\xee\x03\x1ai\n" +
 	" list_pois.category_without_owner\x12\x1bcategory: not with owner_id\x1a(this.category == 0 || this.owner_id == 0\x1a`\n" +
 	"\x1dlist_pois.order_without_owner\x12\x18order: not with owner_id\x1a%this.order == 0 || this.owner_id == 0\x1a~\n" +
-	"\x1blist_pois.after_by_creation\x12\x1eafter_poi_id: only by creation\x1a?this.after_poi_id == 0 || this.order == 0 && this.owner_id == 0\"\x9b\x01\n" +
+	"\x1blist_pois.after_by_creation\x12\x1eafter_poi_id: only by creation\x1a?this.after_poi_id == 0 || this.order == 0 && this.owner_id == 0\x1a\x9e\x01\n" +
+	"\rlist_pois.box\x12(box: only with category and VIEW_SUMMARY\x1ac!has(this.box) || this.owner_id == 0 && this.order == 0 && this.after_poi_id == 0 && this.view == 1\"\x9b\x01\n" +
 	"\x10ListPoisResponse\x12'\n" +
 	"\x04pois\x18\x01 \x03(\v2\x13.waybook.poi.v1.PoiR\x04pois\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x126\n" +
@@ -1749,15 +1634,6 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"g\n" +
 	"\x14SearchNearbyResponse\x12'\n" +
 	"\x04pois\x18\x01 \x03(\v2\x13.waybook.poi.v1.PoiR\x04pois\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xd8\x01\n" +
-	"\x14ListPoisInBoxRequest\x12.\n" +
-	"\x03box\x18\x01 \x01(\v2\x14.waybook.type.v1.BoxB\x06\xbaH\x03\xc8\x01\x01R\x03box\x12A\n" +
-	"\bcategory\x18\x02 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12$\n" +
-	"\tpage_size\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"w\n" +
-	"\x15ListPoisInBoxResponse\x126\n" +
-	"\tsummaries\x18\x01 \x03(\v2\x18.waybook.type.v1.SummaryR\tsummaries\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken*\xad\x01\n" +
 	"\vPoiCategory\x12\x1c\n" +
 	"\x18POI_CATEGORY_UNSPECIFIED\x10\x00\x12\x17\n" +
@@ -1769,7 +1645,7 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\n" +
 	"ImportMode\x12\x1b\n" +
 	"\x17IMPORT_MODE_UNSPECIFIED\x10\x00\x12\x16\n" +
-	"\x12IMPORT_MODE_UPDATE\x10\x012\xe9\x06\n" +
+	"\x12IMPORT_MODE_UPDATE\x10\x012\xfc\x05\n" +
 	"\n" +
 	"PoiService\x12Y\n" +
 	"\tCreatePoi\x12 .waybook.poi.v1.CreatePoiRequest\x1a!.waybook.poi.v1.CreatePoiResponse\"\a\xaa\xbb\x18\x00\x90\x02\x02\x12V\n" +
@@ -1783,8 +1659,6 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\n" +
 	"ImportPois\x12!.waybook.poi.v1.ImportPoisRequest\x1a\".waybook.poi.v1.ImportPoisResponse\"\a\xaa\xbb\x18\x00\x90\x02\x02\x12h\n" +
 	"\fSearchNearby\x12#.waybook.poi.v1.SearchNearbyRequest\x1a$.waybook.poi.v1.SearchNearbyResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12k\n" +
-	"\rListPoisInBox\x12$.waybook.poi.v1.ListPoisInBoxRequest\x1a%.waybook.poi.v1.ListPoisInBoxResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01B=P\x01Z9github.com/waybook/waybook/proto/gen/waybook/poi/v1;poiv1b\x06proto3"
 
 var (
@@ -1800,7 +1674,7 @@ func file_waybook_poi_v1_poi_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_poi_v1_poi_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_waybook_poi_v1_poi_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
+var file_waybook_poi_v1_poi_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_waybook_poi_v1_poi_proto_goTypes = []any{
 	(PoiCategory)(0),              // 0: waybook.poi.v1.PoiCategory
 	(ImportMode)(0),               // 1: waybook.poi.v1.ImportMode
@@ -1823,77 +1697,71 @@ var file_waybook_poi_v1_poi_proto_goTypes = []any{
 	(*ImportFailure)(nil),         // 18: waybook.poi.v1.ImportFailure
 	(*SearchNearbyRequest)(nil),   // 19: waybook.poi.v1.SearchNearbyRequest
 	(*SearchNearbyResponse)(nil),  // 20: waybook.poi.v1.SearchNearbyResponse
-	(*ListPoisInBoxRequest)(nil),  // 21: waybook.poi.v1.ListPoisInBoxRequest
-	(*ListPoisInBoxResponse)(nil), // 22: waybook.poi.v1.ListPoisInBoxResponse
-	(*v1.Profile)(nil),            // 23: waybook.type.v1.Profile
-	(*v1.Location)(nil),           // 24: waybook.type.v1.Location
-	(*timestamppb.Timestamp)(nil), // 25: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil), // 26: google.protobuf.FieldMask
-	(*v11.Photo)(nil),             // 27: waybook.photo.v1.Photo
-	(*v12.Comment)(nil),           // 28: waybook.comment.v1.Comment
-	(v1.ListOrder)(0),             // 29: waybook.type.v1.ListOrder
-	(v1.View)(0),                  // 30: waybook.type.v1.View
-	(*v1.Summary)(nil),            // 31: waybook.type.v1.Summary
-	(*v1.Circle)(nil),             // 32: waybook.type.v1.Circle
-	(*v1.Box)(nil),                // 33: waybook.type.v1.Box
+	(*v1.Profile)(nil),            // 21: waybook.type.v1.Profile
+	(*v1.Location)(nil),           // 22: waybook.type.v1.Location
+	(*timestamppb.Timestamp)(nil), // 23: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil), // 24: google.protobuf.FieldMask
+	(*v11.Photo)(nil),             // 25: waybook.photo.v1.Photo
+	(*v12.Comment)(nil),           // 26: waybook.comment.v1.Comment
+	(v1.ListOrder)(0),             // 27: waybook.type.v1.ListOrder
+	(v1.View)(0),                  // 28: waybook.type.v1.View
+	(*v1.Box)(nil),                // 29: waybook.type.v1.Box
+	(*v1.Summary)(nil),            // 30: waybook.type.v1.Summary
+	(*v1.Circle)(nil),             // 31: waybook.type.v1.Circle
 }
 var file_waybook_poi_v1_poi_proto_depIdxs = []int32{
-	23, // 0: waybook.poi.v1.Poi.owner:type_name -> waybook.type.v1.Profile
+	21, // 0: waybook.poi.v1.Poi.owner:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.poi.v1.Poi.category:type_name -> waybook.poi.v1.PoiCategory
-	24, // 2: waybook.poi.v1.Poi.location:type_name -> waybook.type.v1.Location
-	25, // 3: waybook.poi.v1.Poi.create_time:type_name -> google.protobuf.Timestamp
-	25, // 4: waybook.poi.v1.Poi.update_time:type_name -> google.protobuf.Timestamp
+	22, // 2: waybook.poi.v1.Poi.location:type_name -> waybook.type.v1.Location
+	23, // 3: waybook.poi.v1.Poi.create_time:type_name -> google.protobuf.Timestamp
+	23, // 4: waybook.poi.v1.Poi.update_time:type_name -> google.protobuf.Timestamp
 	0,  // 5: waybook.poi.v1.CreatePoiRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	24, // 6: waybook.poi.v1.CreatePoiRequest.location:type_name -> waybook.type.v1.Location
+	22, // 6: waybook.poi.v1.CreatePoiRequest.location:type_name -> waybook.type.v1.Location
 	2,  // 7: waybook.poi.v1.CreatePoiResponse.poi:type_name -> waybook.poi.v1.Poi
 	0,  // 8: waybook.poi.v1.UpdatePoiRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	24, // 9: waybook.poi.v1.UpdatePoiRequest.location:type_name -> waybook.type.v1.Location
-	26, // 10: waybook.poi.v1.UpdatePoiRequest.update_mask:type_name -> google.protobuf.FieldMask
+	22, // 9: waybook.poi.v1.UpdatePoiRequest.location:type_name -> waybook.type.v1.Location
+	24, // 10: waybook.poi.v1.UpdatePoiRequest.update_mask:type_name -> google.protobuf.FieldMask
 	2,  // 11: waybook.poi.v1.UpdatePoiResponse.poi:type_name -> waybook.poi.v1.Poi
-	26, // 12: waybook.poi.v1.GetPoiRequest.read_mask:type_name -> google.protobuf.FieldMask
+	24, // 12: waybook.poi.v1.GetPoiRequest.read_mask:type_name -> google.protobuf.FieldMask
 	2,  // 13: waybook.poi.v1.GetPoiResponse.poi:type_name -> waybook.poi.v1.Poi
-	27, // 14: waybook.poi.v1.GetPoiResponse.photos:type_name -> waybook.photo.v1.Photo
-	28, // 15: waybook.poi.v1.GetPoiResponse.comments:type_name -> waybook.comment.v1.Comment
+	25, // 14: waybook.poi.v1.GetPoiResponse.photos:type_name -> waybook.photo.v1.Photo
+	26, // 15: waybook.poi.v1.GetPoiResponse.comments:type_name -> waybook.comment.v1.Comment
 	2,  // 16: waybook.poi.v1.BatchGetPoisResponse.pois:type_name -> waybook.poi.v1.Poi
 	0,  // 17: waybook.poi.v1.ListPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	29, // 18: waybook.poi.v1.ListPoisRequest.order:type_name -> waybook.type.v1.ListOrder
-	30, // 19: waybook.poi.v1.ListPoisRequest.view:type_name -> waybook.type.v1.View
-	2,  // 20: waybook.poi.v1.ListPoisResponse.pois:type_name -> waybook.poi.v1.Poi
-	31, // 21: waybook.poi.v1.ListPoisResponse.summaries:type_name -> waybook.type.v1.Summary
-	16, // 22: waybook.poi.v1.ImportPoisRequest.pois:type_name -> waybook.poi.v1.ImportedPoi
-	1,  // 23: waybook.poi.v1.ImportPoisRequest.mode:type_name -> waybook.poi.v1.ImportMode
-	0,  // 24: waybook.poi.v1.ImportedPoi.category:type_name -> waybook.poi.v1.PoiCategory
-	24, // 25: waybook.poi.v1.ImportedPoi.location:type_name -> waybook.type.v1.Location
-	18, // 26: waybook.poi.v1.ImportPoisResponse.failures:type_name -> waybook.poi.v1.ImportFailure
-	32, // 27: waybook.poi.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
-	0,  // 28: waybook.poi.v1.SearchNearbyRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	2,  // 29: waybook.poi.v1.SearchNearbyResponse.pois:type_name -> waybook.poi.v1.Poi
-	33, // 30: waybook.poi.v1.ListPoisInBoxRequest.box:type_name -> waybook.type.v1.Box
-	0,  // 31: waybook.poi.v1.ListPoisInBoxRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	31, // 32: waybook.poi.v1.ListPoisInBoxResponse.summaries:type_name -> waybook.type.v1.Summary
-	3,  // 33: waybook.poi.v1.PoiService.CreatePoi:input_type -> waybook.poi.v1.CreatePoiRequest
-	5,  // 34: waybook.poi.v1.PoiService.UpdatePoi:input_type -> waybook.poi.v1.UpdatePoiRequest
-	7,  // 35: waybook.poi.v1.PoiService.DeletePoi:input_type -> waybook.poi.v1.DeletePoiRequest
-	9,  // 36: waybook.poi.v1.PoiService.GetPoi:input_type -> waybook.poi.v1.GetPoiRequest
-	11, // 37: waybook.poi.v1.PoiService.BatchGetPois:input_type -> waybook.poi.v1.BatchGetPoisRequest
-	13, // 38: waybook.poi.v1.PoiService.ListPois:input_type -> waybook.poi.v1.ListPoisRequest
-	15, // 39: waybook.poi.v1.PoiService.ImportPois:input_type -> waybook.poi.v1.ImportPoisRequest
-	19, // 40: waybook.poi.v1.PoiService.SearchNearby:input_type -> waybook.poi.v1.SearchNearbyRequest
-	21, // 41: waybook.poi.v1.PoiService.ListPoisInBox:input_type -> waybook.poi.v1.ListPoisInBoxRequest
-	4,  // 42: waybook.poi.v1.PoiService.CreatePoi:output_type -> waybook.poi.v1.CreatePoiResponse
-	6,  // 43: waybook.poi.v1.PoiService.UpdatePoi:output_type -> waybook.poi.v1.UpdatePoiResponse
-	8,  // 44: waybook.poi.v1.PoiService.DeletePoi:output_type -> waybook.poi.v1.DeletePoiResponse
-	10, // 45: waybook.poi.v1.PoiService.GetPoi:output_type -> waybook.poi.v1.GetPoiResponse
-	12, // 46: waybook.poi.v1.PoiService.BatchGetPois:output_type -> waybook.poi.v1.BatchGetPoisResponse
-	14, // 47: waybook.poi.v1.PoiService.ListPois:output_type -> waybook.poi.v1.ListPoisResponse
-	17, // 48: waybook.poi.v1.PoiService.ImportPois:output_type -> waybook.poi.v1.ImportPoisResponse
-	20, // 49: waybook.poi.v1.PoiService.SearchNearby:output_type -> waybook.poi.v1.SearchNearbyResponse
-	22, // 50: waybook.poi.v1.PoiService.ListPoisInBox:output_type -> waybook.poi.v1.ListPoisInBoxResponse
-	42, // [42:51] is the sub-list for method output_type
-	33, // [33:42] is the sub-list for method input_type
-	33, // [33:33] is the sub-list for extension type_name
-	33, // [33:33] is the sub-list for extension extendee
-	0,  // [0:33] is the sub-list for field type_name
+	27, // 18: waybook.poi.v1.ListPoisRequest.order:type_name -> waybook.type.v1.ListOrder
+	28, // 19: waybook.poi.v1.ListPoisRequest.view:type_name -> waybook.type.v1.View
+	29, // 20: waybook.poi.v1.ListPoisRequest.box:type_name -> waybook.type.v1.Box
+	2,  // 21: waybook.poi.v1.ListPoisResponse.pois:type_name -> waybook.poi.v1.Poi
+	30, // 22: waybook.poi.v1.ListPoisResponse.summaries:type_name -> waybook.type.v1.Summary
+	16, // 23: waybook.poi.v1.ImportPoisRequest.pois:type_name -> waybook.poi.v1.ImportedPoi
+	1,  // 24: waybook.poi.v1.ImportPoisRequest.mode:type_name -> waybook.poi.v1.ImportMode
+	0,  // 25: waybook.poi.v1.ImportedPoi.category:type_name -> waybook.poi.v1.PoiCategory
+	22, // 26: waybook.poi.v1.ImportedPoi.location:type_name -> waybook.type.v1.Location
+	18, // 27: waybook.poi.v1.ImportPoisResponse.failures:type_name -> waybook.poi.v1.ImportFailure
+	31, // 28: waybook.poi.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
+	0,  // 29: waybook.poi.v1.SearchNearbyRequest.category:type_name -> waybook.poi.v1.PoiCategory
+	2,  // 30: waybook.poi.v1.SearchNearbyResponse.pois:type_name -> waybook.poi.v1.Poi
+	3,  // 31: waybook.poi.v1.PoiService.CreatePoi:input_type -> waybook.poi.v1.CreatePoiRequest
+	5,  // 32: waybook.poi.v1.PoiService.UpdatePoi:input_type -> waybook.poi.v1.UpdatePoiRequest
+	7,  // 33: waybook.poi.v1.PoiService.DeletePoi:input_type -> waybook.poi.v1.DeletePoiRequest
+	9,  // 34: waybook.poi.v1.PoiService.GetPoi:input_type -> waybook.poi.v1.GetPoiRequest
+	11, // 35: waybook.poi.v1.PoiService.BatchGetPois:input_type -> waybook.poi.v1.BatchGetPoisRequest
+	13, // 36: waybook.poi.v1.PoiService.ListPois:input_type -> waybook.poi.v1.ListPoisRequest
+	15, // 37: waybook.poi.v1.PoiService.ImportPois:input_type -> waybook.poi.v1.ImportPoisRequest
+	19, // 38: waybook.poi.v1.PoiService.SearchNearby:input_type -> waybook.poi.v1.SearchNearbyRequest
+	4,  // 39: waybook.poi.v1.PoiService.CreatePoi:output_type -> waybook.poi.v1.CreatePoiResponse
+	6,  // 40: waybook.poi.v1.PoiService.UpdatePoi:output_type -> waybook.poi.v1.UpdatePoiResponse
+	8,  // 41: waybook.poi.v1.PoiService.DeletePoi:output_type -> waybook.poi.v1.DeletePoiResponse
+	10, // 42: waybook.poi.v1.PoiService.GetPoi:output_type -> waybook.poi.v1.GetPoiResponse
+	12, // 43: waybook.poi.v1.PoiService.BatchGetPois:output_type -> waybook.poi.v1.BatchGetPoisResponse
+	14, // 44: waybook.poi.v1.PoiService.ListPois:output_type -> waybook.poi.v1.ListPoisResponse
+	17, // 45: waybook.poi.v1.PoiService.ImportPois:output_type -> waybook.poi.v1.ImportPoisResponse
+	20, // 46: waybook.poi.v1.PoiService.SearchNearby:output_type -> waybook.poi.v1.SearchNearbyResponse
+	39, // [39:47] is the sub-list for method output_type
+	31, // [31:39] is the sub-list for method input_type
+	31, // [31:31] is the sub-list for extension type_name
+	31, // [31:31] is the sub-list for extension extendee
+	0,  // [0:31] is the sub-list for field type_name
 }
 
 func init() { file_waybook_poi_v1_poi_proto_init() }
@@ -1908,7 +1776,7 @@ func file_waybook_poi_v1_poi_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_poi_v1_poi_proto_rawDesc), len(file_waybook_poi_v1_poi_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   21,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -21,15 +21,14 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	PoiService_CreatePoi_FullMethodName     = "/waybook.poi.v1.PoiService/CreatePoi"
-	PoiService_UpdatePoi_FullMethodName     = "/waybook.poi.v1.PoiService/UpdatePoi"
-	PoiService_DeletePoi_FullMethodName     = "/waybook.poi.v1.PoiService/DeletePoi"
-	PoiService_GetPoi_FullMethodName        = "/waybook.poi.v1.PoiService/GetPoi"
-	PoiService_BatchGetPois_FullMethodName  = "/waybook.poi.v1.PoiService/BatchGetPois"
-	PoiService_ListPois_FullMethodName      = "/waybook.poi.v1.PoiService/ListPois"
-	PoiService_ImportPois_FullMethodName    = "/waybook.poi.v1.PoiService/ImportPois"
-	PoiService_SearchNearby_FullMethodName  = "/waybook.poi.v1.PoiService/SearchNearby"
-	PoiService_ListPoisInBox_FullMethodName = "/waybook.poi.v1.PoiService/ListPoisInBox"
+	PoiService_CreatePoi_FullMethodName    = "/waybook.poi.v1.PoiService/CreatePoi"
+	PoiService_UpdatePoi_FullMethodName    = "/waybook.poi.v1.PoiService/UpdatePoi"
+	PoiService_DeletePoi_FullMethodName    = "/waybook.poi.v1.PoiService/DeletePoi"
+	PoiService_GetPoi_FullMethodName       = "/waybook.poi.v1.PoiService/GetPoi"
+	PoiService_BatchGetPois_FullMethodName = "/waybook.poi.v1.PoiService/BatchGetPois"
+	PoiService_ListPois_FullMethodName     = "/waybook.poi.v1.PoiService/ListPois"
+	PoiService_ImportPois_FullMethodName   = "/waybook.poi.v1.PoiService/ImportPois"
+	PoiService_SearchNearby_FullMethodName = "/waybook.poi.v1.PoiService/SearchNearby"
 )
 
 // PoiServiceClient is the client API for PoiService service.
@@ -57,12 +56,15 @@ type PoiServiceClient interface {
 	// reply ends before the landmarks exceed 1 MiB; unread_poi_ids names the others, for
 	// another call. It never names all, so repeated calls come to an end.
 	BatchGetPois(ctx context.Context, in *BatchGetPoisRequest, opts ...grpc.CallOption) (*BatchGetPoisResponse, error)
-	// Returns a page of the landmarks of an owner, of a category, or of all. Those of an owner are in
+	// Returns a page of the landmarks of an owner, of a category, in a box, or of all. Those of an owner are in
 	// the order of their keys: imported ones in that of their keys, and all in an order that is stable
 	// and says nothing about time. A landmark that is created or deleted during a walk from page to
 	// page, or gets another category, may or may not appear; newest first, one that is created does
-	// not. Every other landmark appears exactly once. Errors: NOT_FOUND (USER_NOT_FOUND: the owner
-	// does not exist and has no landmarks), INVALID_ARGUMENT (page_token).
+	// not. Every other landmark appears exactly once.
+	// In a box, the order is that of the store's index of places: stable, and near landmarks are mostly together. A page in it
+	// may be shorter than page_size, or empty, although another page follows, and one that is moved between pages may be
+	// missing or repeated.
+	// Errors: NOT_FOUND (USER_NOT_FOUND: the owner does not exist and has no landmarks), INVALID_ARGUMENT (page_token).
 	ListPois(ctx context.Context, in *ListPoisRequest, opts ...grpc.CallOption) (*ListPoisResponse, error)
 	// Creates up to 1,000 landmarks, and with IMPORT_MODE_UPDATE updates those that differ. Each
 	// item is independent: the service reports an item by its position and a reason if it is
@@ -78,12 +80,6 @@ type PoiServiceClient interface {
 	// does not make a search cheaper, because the service searches all landmarks of the
 	// area. Errors: INVALID_ARGUMENT (page_token).
 	SearchNearby(ctx context.Context, in *SearchNearbyRequest, opts ...grpc.CallOption) (*SearchNearbyResponse, error)
-	// Returns a page of the landmarks in a box of any size, for maps. The order is that of
-	// the store's index of places: stable, and near landmarks are mostly together. A page
-	// may be shorter than page_size, or empty, although another page follows. A landmark
-	// that is created, moved or deleted between pages may be missing or repeated; every
-	// other landmark is included exactly once. Errors: INVALID_ARGUMENT (page_token).
-	ListPoisInBox(ctx context.Context, in *ListPoisInBoxRequest, opts ...grpc.CallOption) (*ListPoisInBoxResponse, error)
 }
 
 type poiServiceClient struct {
@@ -174,16 +170,6 @@ func (c *poiServiceClient) SearchNearby(ctx context.Context, in *SearchNearbyReq
 	return out, nil
 }
 
-func (c *poiServiceClient) ListPoisInBox(ctx context.Context, in *ListPoisInBoxRequest, opts ...grpc.CallOption) (*ListPoisInBoxResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListPoisInBoxResponse)
-	err := c.cc.Invoke(ctx, PoiService_ListPoisInBox_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
 // PoiServiceServer is the server API for PoiService service.
 // All implementations must embed UnimplementedPoiServiceServer
 // for forward compatibility.
@@ -209,12 +195,15 @@ type PoiServiceServer interface {
 	// reply ends before the landmarks exceed 1 MiB; unread_poi_ids names the others, for
 	// another call. It never names all, so repeated calls come to an end.
 	BatchGetPois(context.Context, *BatchGetPoisRequest) (*BatchGetPoisResponse, error)
-	// Returns a page of the landmarks of an owner, of a category, or of all. Those of an owner are in
+	// Returns a page of the landmarks of an owner, of a category, in a box, or of all. Those of an owner are in
 	// the order of their keys: imported ones in that of their keys, and all in an order that is stable
 	// and says nothing about time. A landmark that is created or deleted during a walk from page to
 	// page, or gets another category, may or may not appear; newest first, one that is created does
-	// not. Every other landmark appears exactly once. Errors: NOT_FOUND (USER_NOT_FOUND: the owner
-	// does not exist and has no landmarks), INVALID_ARGUMENT (page_token).
+	// not. Every other landmark appears exactly once.
+	// In a box, the order is that of the store's index of places: stable, and near landmarks are mostly together. A page in it
+	// may be shorter than page_size, or empty, although another page follows, and one that is moved between pages may be
+	// missing or repeated.
+	// Errors: NOT_FOUND (USER_NOT_FOUND: the owner does not exist and has no landmarks), INVALID_ARGUMENT (page_token).
 	ListPois(context.Context, *ListPoisRequest) (*ListPoisResponse, error)
 	// Creates up to 1,000 landmarks, and with IMPORT_MODE_UPDATE updates those that differ. Each
 	// item is independent: the service reports an item by its position and a reason if it is
@@ -230,12 +219,6 @@ type PoiServiceServer interface {
 	// does not make a search cheaper, because the service searches all landmarks of the
 	// area. Errors: INVALID_ARGUMENT (page_token).
 	SearchNearby(context.Context, *SearchNearbyRequest) (*SearchNearbyResponse, error)
-	// Returns a page of the landmarks in a box of any size, for maps. The order is that of
-	// the store's index of places: stable, and near landmarks are mostly together. A page
-	// may be shorter than page_size, or empty, although another page follows. A landmark
-	// that is created, moved or deleted between pages may be missing or repeated; every
-	// other landmark is included exactly once. Errors: INVALID_ARGUMENT (page_token).
-	ListPoisInBox(context.Context, *ListPoisInBoxRequest) (*ListPoisInBoxResponse, error)
 	mustEmbedUnimplementedPoiServiceServer()
 }
 
@@ -269,9 +252,6 @@ func (UnimplementedPoiServiceServer) ImportPois(context.Context, *ImportPoisRequ
 }
 func (UnimplementedPoiServiceServer) SearchNearby(context.Context, *SearchNearbyRequest) (*SearchNearbyResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method SearchNearby not implemented")
-}
-func (UnimplementedPoiServiceServer) ListPoisInBox(context.Context, *ListPoisInBoxRequest) (*ListPoisInBoxResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListPoisInBox not implemented")
 }
 func (UnimplementedPoiServiceServer) mustEmbedUnimplementedPoiServiceServer() {}
 func (UnimplementedPoiServiceServer) testEmbeddedByValue()                    {}
@@ -438,24 +418,6 @@ func _PoiService_SearchNearby_Handler(srv interface{}, ctx context.Context, dec 
 	return interceptor(ctx, in, info, handler)
 }
 
-func _PoiService_ListPoisInBox_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListPoisInBoxRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(PoiServiceServer).ListPoisInBox(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: PoiService_ListPoisInBox_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PoiServiceServer).ListPoisInBox(ctx, req.(*ListPoisInBoxRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
 // PoiService_ServiceDesc is the grpc.ServiceDesc for PoiService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -494,10 +456,6 @@ var PoiService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "SearchNearby",
 			Handler:    _PoiService_SearchNearby_Handler,
-		},
-		{
-			MethodName: "ListPoisInBox",
-			Handler:    _PoiService_ListPoisInBox_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},
