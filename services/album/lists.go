@@ -74,7 +74,7 @@ func (s *server) SearchNearby(ctx context.Context, request *albumv1.SearchNearby
 	}
 	albums := s.showAll(ctx, nearby.DocumentsOf(found))
 	for i, f := range found {
-		albums[i].DistanceMeters = f.Distance
+		albums[i].DistanceMeters = new(f.Distance)
 	}
 	return &albumv1.SearchNearbyResponse{Albums: albums, NextPageToken: next}, nil
 }

@@ -185,7 +185,7 @@ func (s *server) SearchNearby(ctx context.Context, request *blogv1.SearchNearbyR
 		reply.Blogs[i] = &blogv1.Blog{
 			BlogId: b.ID, Author: authors.Of(b.AuthorID).Proto(b.AuthorID), Type: blogv1.BlogType(b.Type), Title: b.Title,
 			Location: &typev1.Location{Lat: b.Lat, Lng: b.Lng}, PostDate: b.PostDay.proto(),
-			OldId: aliases.OldID(b.ID, b.RequestKey), DistanceMeters: f.Distance,
+			OldId: aliases.OldID(b.ID, b.RequestKey), DistanceMeters: new(f.Distance),
 		}
 	}
 	return reply, nil

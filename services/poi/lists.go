@@ -101,7 +101,7 @@ func (s *server) SearchNearby(ctx context.Context, request *poiv1.SearchNearbyRe
 	}
 	pois := s.showAll(ctx, nearby.DocumentsOf(found))
 	for i, f := range found {
-		pois[i].DistanceMeters = f.Distance
+		pois[i].DistanceMeters = new(f.Distance)
 	}
 	return &poiv1.SearchNearbyResponse{Pois: pois, NextPageToken: next}, nil
 }

@@ -166,7 +166,7 @@ type Album struct {
 	Etag string `protobuf:"bytes,10,opt,name=etag,proto3" json:"etag,omitempty"`
 	// In replies of SearchNearby, the distance from the circle's center, in metres along the surface of a sphere with the
 	// Earth's mean radius, 6,371,008.8 m.
-	DistanceMeters float64 `protobuf:"fixed64,11,opt,name=distance_meters,json=distanceMeters,proto3" json:"distance_meters,omitempty"`
+	DistanceMeters *float64 `protobuf:"fixed64,11,opt,name=distance_meters,json=distanceMeters,proto3,oneof" json:"distance_meters,omitempty"`
 	// Whether the album was made here and its identifier follows from a number of 31 bits (-small-ids-from).
 	IsSmall       bool `protobuf:"varint,12,opt,name=is_small,json=isSmall,proto3" json:"is_small,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -274,8 +274,8 @@ func (x *Album) GetEtag() string {
 }
 
 func (x *Album) GetDistanceMeters() float64 {
-	if x != nil {
-		return x.DistanceMeters
+	if x != nil && x.DistanceMeters != nil {
+		return *x.DistanceMeters
 	}
 	return 0
 }
@@ -1222,7 +1222,7 @@ var File_waybook_album_v1_album_proto protoreflect.FileDescriptor
 
 const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\n" +
-	"\x1cwaybook/album/v1/album.proto\x12\x10waybook.album.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a waybook/comment/v1/comment.proto\x1a\x1cwaybook/photo/v1/photo.proto\x1a\x1dwaybook/type/v1/options.proto\x1a\x1awaybook/type/v1/type.proto\"\xdb\x03\n" +
+	"\x1cwaybook/album/v1/album.proto\x12\x10waybook.album.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a waybook/comment/v1/comment.proto\x1a\x1cwaybook/photo/v1/photo.proto\x1a\x1dwaybook/type/v1/options.proto\x1a\x1awaybook/type/v1/type.proto\"\xf4\x03\n" +
 	"\x05Album\x12\x19\n" +
 	"\balbum_id\x18\x01 \x01(\x03R\aalbumId\x12.\n" +
 	"\x05owner\x18\x02 \x01(\v2\x18.waybook.type.v1.ProfileR\x05owner\x12\x14\n" +
@@ -1236,9 +1236,10 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x05score\x18\b \x01(\x03R\x05score\x12\x15\n" +
 	"\x06old_id\x18\t \x01(\tR\x05oldId\x12\x12\n" +
 	"\x04etag\x18\n" +
-	" \x01(\tR\x04etag\x12'\n" +
-	"\x0fdistance_meters\x18\v \x01(\x01R\x0edistanceMeters\x12\x19\n" +
-	"\bis_small\x18\f \x01(\bR\aisSmall\"\x8b\x02\n" +
+	" \x01(\tR\x04etag\x12,\n" +
+	"\x0fdistance_meters\x18\v \x01(\x01H\x00R\x0edistanceMeters\x88\x01\x01\x12\x19\n" +
+	"\bis_small\x18\f \x01(\bR\aisSmallB\x12\n" +
+	"\x10_distance_meters\"\x8b\x02\n" +
 	"\x12CreateAlbumRequest\x12*\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12\x1f\n" +
@@ -1448,6 +1449,7 @@ func file_waybook_album_v1_album_proto_init() {
 	if File_waybook_album_v1_album_proto != nil {
 		return
 	}
+	file_waybook_album_v1_album_proto_msgTypes[0].OneofWrappers = []any{}
 	file_waybook_album_v1_album_proto_msgTypes[3].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

@@ -389,7 +389,7 @@ type Blog struct {
 	Etag string `protobuf:"bytes,19,opt,name=etag,proto3" json:"etag,omitempty"`
 	// In replies of SearchNearby, the distance from the circle's center, in metres along the surface of a sphere with the
 	// Earth's mean radius, 6,371,008.8 m.
-	DistanceMeters float64 `protobuf:"fixed64,20,opt,name=distance_meters,json=distanceMeters,proto3" json:"distance_meters,omitempty"`
+	DistanceMeters *float64 `protobuf:"fixed64,20,opt,name=distance_meters,json=distanceMeters,proto3,oneof" json:"distance_meters,omitempty"`
 	// Whether the entry was made here and its identifier follows from a number of 31 bits (-small-ids-from).
 	IsSmall       bool `protobuf:"varint,21,opt,name=is_small,json=isSmall,proto3" json:"is_small,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -560,8 +560,8 @@ func (x *Blog) GetEtag() string {
 }
 
 func (x *Blog) GetDistanceMeters() float64 {
-	if x != nil {
-		return x.DistanceMeters
+	if x != nil && x.DistanceMeters != nil {
+		return *x.DistanceMeters
 	}
 	return 0
 }
@@ -2071,7 +2071,7 @@ var File_waybook_blog_v1_blog_proto protoreflect.FileDescriptor
 
 const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\n" +
-	"\x1awaybook/blog/v1/blog.proto\x12\x0fwaybook.blog.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a waybook/comment/v1/comment.proto\x1a\x1dwaybook/type/v1/options.proto\x1a\x1awaybook/type/v1/type.proto\"\xab\x06\n" +
+	"\x1awaybook/blog/v1/blog.proto\x12\x0fwaybook.blog.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a waybook/comment/v1/comment.proto\x1a\x1dwaybook/type/v1/options.proto\x1a\x1awaybook/type/v1/type.proto\"\xc4\x06\n" +
 	"\x04Blog\x12\x17\n" +
 	"\ablog_id\x18\x01 \x01(\x03R\x06blogId\x120\n" +
 	"\x06author\x18\x02 \x01(\v2\x18.waybook.type.v1.ProfileR\x06author\x12-\n" +
@@ -2096,9 +2096,10 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x06old_id\x18\x11 \x01(\tR\x05oldId\x12 \n" +
 	"\freply_old_id\x18\x12 \x01(\tR\n" +
 	"replyOldId\x12\x12\n" +
-	"\x04etag\x18\x13 \x01(\tR\x04etag\x12'\n" +
-	"\x0fdistance_meters\x18\x14 \x01(\x01R\x0edistanceMeters\x12\x19\n" +
-	"\bis_small\x18\x15 \x01(\bR\aisSmall\"s\n" +
+	"\x04etag\x18\x13 \x01(\tR\x04etag\x12,\n" +
+	"\x0fdistance_meters\x18\x14 \x01(\x01H\x00R\x0edistanceMeters\x88\x01\x01\x12\x19\n" +
+	"\bis_small\x18\x15 \x01(\bR\aisSmallB\x12\n" +
+	"\x10_distance_meters\"s\n" +
 	"\x04Vote\x12,\n" +
 	"\vdescription\x18\x01 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\xf4\x03R\vdescription\x12=\n" +
@@ -2420,6 +2421,7 @@ func file_waybook_blog_v1_blog_proto_init() {
 	if File_waybook_blog_v1_blog_proto != nil {
 		return
 	}
+	file_waybook_blog_v1_blog_proto_msgTypes[0].OneofWrappers = []any{}
 	file_waybook_blog_v1_blog_proto_msgTypes[4].OneofWrappers = []any{}
 	file_waybook_blog_v1_blog_proto_msgTypes[6].OneofWrappers = []any{}
 	type x struct{}
