@@ -158,14 +158,14 @@ type Album struct {
 	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
 	// Number of users who recommend it.
 	Score int64 `protobuf:"varint,8,opt,name=score,proto3" json:"score,omitempty"`
-	// The identifier in the old service of an album that was moved in, if album_id does
-	// not tell it (docs/moving-in.md).
+	// The identifier in the old service of an album that was moved in, if album_id does not tell it
+	// (docs/moving-in.md).
 	OldId string `protobuf:"bytes,9,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
-	// The state of this album, for a change that is made only if the album is still in it. It changes with
-	// each change by the owner, and not with comments, recommendations and votes.
+	// The state of this album, for a change that is made only if the album is still in it. It changes with each change
+	// by the owner, and not with comments, recommendations and votes.
 	Etag string `protobuf:"bytes,10,opt,name=etag,proto3" json:"etag,omitempty"`
-	// In replies of SearchNearby, the distance from the circle's center, in metres along the surface of a sphere with the
-	// Earth's mean radius, 6,371,008.8 m.
+	// In replies of SearchNearby, the distance from the circle's center, in metres along the surface of a sphere with
+	// the Earth's mean radius, 6,371,008.8 m.
 	DistanceMeters *float64 `protobuf:"fixed64,11,opt,name=distance_meters,json=distanceMeters,proto3,oneof" json:"distance_meters,omitempty"`
 	// Whether the album was made here and its identifier follows from a number of 31 bits (-small-ids-from).
 	IsSmall       bool `protobuf:"varint,12,opt,name=is_small,json=isSmall,proto3" json:"is_small,omitempty"`
@@ -289,8 +289,8 @@ func (x *Album) GetIsSmall() bool {
 
 type CreateAlbumRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional UUID; a repeated call by the same user with the same UUID returns the first
-	// result. A call with other content fails: ALREADY_EXISTS (REQUEST_ID_REUSED).
+	// Optional UUID; a repeated call by the same user with the same UUID returns the first result. A call with other
+	// content fails: ALREADY_EXISTS (REQUEST_ID_REUSED).
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// The user who will own the album.
 	OwnerId int64 `protobuf:"varint,2,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
@@ -426,8 +426,7 @@ type UpdateAlbumRequest struct {
 	Category *AlbumCategory `protobuf:"varint,4,opt,name=category,proto3,enum=waybook.album.v1.AlbumCategory,oneof" json:"category,omitempty"`
 	// New latitude in decimal degrees, from -90 to 90, if only a part of the location changes.
 	Lat *float64 `protobuf:"fixed64,5,opt,name=lat,proto3,oneof" json:"lat,omitempty"`
-	// New longitude in decimal degrees, from -180 to 180, if only a part of the location
-	// changes.
+	// New longitude in decimal degrees, from -180 to 180, if only a part of the location changes.
 	Lng *float64 `protobuf:"fixed64,6,opt,name=lng,proto3,oneof" json:"lng,omitempty"`
 	// New location, instead of lat and lng.
 	Location *v1.Location `protobuf:"bytes,7,opt,name=location,proto3" json:"location,omitempty"`
@@ -680,8 +679,8 @@ type GetAlbumRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The album.
 	AlbumId int64 `protobuf:"varint,1,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
-	// The fields of the reply to return, such as `photos`, `album.title`; all if it has no paths.
-	// The service reads nothing for the others.
+	// The fields of the reply to return, such as `photos`, `album.title`; all if it has no paths. The service reads
+	// nothing for the others.
 	ReadMask      *fieldmaskpb.FieldMask `protobuf:"bytes,2,opt,name=read_mask,json=readMask,proto3" json:"read_mask,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -861,8 +860,8 @@ type BatchGetAlbumsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The albums that exist, in the order of the request.
 	Albums []*Album `protobuf:"bytes,1,rep,name=albums,proto3" json:"albums,omitempty"`
-	// Those that do not exist, in the order of the request. An old identifier that stands for
-	// nothing is named as in the request.
+	// Those that do not exist, in the order of the request. An old identifier that stands for nothing is named as in
+	// the request.
 	MissingAlbumIds []int64 `protobuf:"varint,2,rep,packed,name=missing_album_ids,json=missingAlbumIds,proto3" json:"missing_album_ids,omitempty"`
 	// Those that the reply has no room for, in the order of the request.
 	UnreadAlbumIds []int64 `protobuf:"varint,3,rep,packed,name=unread_album_ids,json=unreadAlbumIds,proto3" json:"unread_album_ids,omitempty"`

@@ -34,41 +34,34 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// AlbumService manages albums. Every method may be called concurrently; docs/grpc.md has the errors that every
-// method may return.
+// AlbumService manages albums. Every method may be called concurrently; docs/grpc.md has the errors that every method
+// may return.
 type AlbumServiceClient interface {
 	// Creates an album. Errors: NOT_FOUND (USER_NOT_FOUND: the owner).
 	CreateAlbum(ctx context.Context, in *CreateAlbumRequest, opts ...grpc.CallOption) (*CreateAlbumResponse, error)
-	// Changes an album; fields that are not set keep their values.
-	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
-	// ABORTED (ETAG_MISMATCH).
+	// Changes an album; fields that are not set keep their values. Errors: NOT_FOUND (ALBUM_NOT_FOUND),
+	// PERMISSION_DENIED (NOT_OWNER), ABORTED (ETAG_MISMATCH).
 	UpdateAlbum(ctx context.Context, in *UpdateAlbumRequest, opts ...grpc.CallOption) (*UpdateAlbumResponse, error)
-	// Deletes an album with its photos and comments.
-	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
-	// ABORTED (ETAG_MISMATCH).
+	// Deletes an album with its photos and comments. Errors: NOT_FOUND (ALBUM_NOT_FOUND), PERMISSION_DENIED
+	// (NOT_OWNER), ABORTED (ETAG_MISMATCH).
 	DeleteAlbum(ctx context.Context, in *DeleteAlbumRequest, opts ...grpc.CallOption) (*DeleteAlbumResponse, error)
-	// Returns an album with the first page of its photos and of its comments.
-	// Errors: NOT_FOUND (ALBUM_NOT_FOUND).
+	// Returns an album with the first page of its photos and of its comments. Errors: NOT_FOUND (ALBUM_NOT_FOUND).
 	GetAlbum(ctx context.Context, in *GetAlbumRequest, opts ...grpc.CallOption) (*GetAlbumResponse, error)
-	// Returns several albums, without their photos and comments. Each album appears once, in
-	// the order of the request. missing_album_ids names those that do not exist. The reply
-	// ends before the albums exceed 1 MiB; unread_album_ids names the others, for another
-	// call. It never names all, so repeated calls come to an end.
+	// Returns several albums, without their photos and comments. Each album appears once, in the order of the request.
+	// missing_album_ids names those that do not exist. The reply ends before the albums exceed 1 MiB; unread_album_ids
+	// names the others, for another call. It never names all, so repeated calls come to an end.
 	BatchGetAlbums(ctx context.Context, in *BatchGetAlbumsRequest, opts ...grpc.CallOption) (*BatchGetAlbumsResponse, error)
-	// Returns a page of the albums around a point, nearest first. Results are correct
-	// across the antimeridian and at the poles. Albums at the same distance are in
-	// creation order. An album that is created, moved or deleted between pages may be
-	// missing or repeated; every other album is included exactly once. Errors:
-	// INVALID_ARGUMENT (page_token).
+	// Returns a page of the albums around a point, nearest first. Results are correct across the antimeridian and at
+	// the poles. Albums at the same distance are in creation order. An album that is created, moved or deleted between
+	// pages may be missing or repeated; every other album is included exactly once. Errors: INVALID_ARGUMENT
+	// (page_token).
 	SearchNearby(ctx context.Context, in *SearchNearbyRequest, opts ...grpc.CallOption) (*SearchNearbyResponse, error)
-	// Returns a page of the albums of a user, of a category, in a box, or of all. An album that is created
-	// or deleted during a walk from page to page may or may not appear; newest first, one that is
-	// created does not. Every other album appears exactly once.
-	// In a box, the order is that of the store's index of places: stable, and near albums are mostly together. A page in it
-	// may be shorter than page_size, or empty, although another page follows, and one that is moved between pages may be
-	// missing or repeated.
-	// Errors: NOT_FOUND (USER_NOT_FOUND: the owner does not exist and has no albums),
-	// INVALID_ARGUMENT (page_token).
+	// Returns a page of the albums of a user, of a category, in a box, or of all. An album that is created or deleted
+	// during a walk from page to page may or may not appear; newest first, one that is created does not. Every other
+	// album appears exactly once. In a box, the order is that of the store's index of places: stable, and near albums
+	// are mostly together. A page in it may be shorter than page_size, or empty, although another page follows, and one
+	// that is moved between pages may be missing or repeated. Errors: NOT_FOUND (USER_NOT_FOUND: the owner does not
+	// exist and has no albums), INVALID_ARGUMENT (page_token).
 	ListAlbums(ctx context.Context, in *ListAlbumsRequest, opts ...grpc.CallOption) (*ListAlbumsResponse, error)
 }
 
@@ -154,41 +147,34 @@ func (c *albumServiceClient) ListAlbums(ctx context.Context, in *ListAlbumsReque
 // All implementations must embed UnimplementedAlbumServiceServer
 // for forward compatibility.
 //
-// AlbumService manages albums. Every method may be called concurrently; docs/grpc.md has the errors that every
-// method may return.
+// AlbumService manages albums. Every method may be called concurrently; docs/grpc.md has the errors that every method
+// may return.
 type AlbumServiceServer interface {
 	// Creates an album. Errors: NOT_FOUND (USER_NOT_FOUND: the owner).
 	CreateAlbum(context.Context, *CreateAlbumRequest) (*CreateAlbumResponse, error)
-	// Changes an album; fields that are not set keep their values.
-	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
-	// ABORTED (ETAG_MISMATCH).
+	// Changes an album; fields that are not set keep their values. Errors: NOT_FOUND (ALBUM_NOT_FOUND),
+	// PERMISSION_DENIED (NOT_OWNER), ABORTED (ETAG_MISMATCH).
 	UpdateAlbum(context.Context, *UpdateAlbumRequest) (*UpdateAlbumResponse, error)
-	// Deletes an album with its photos and comments.
-	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
-	// ABORTED (ETAG_MISMATCH).
+	// Deletes an album with its photos and comments. Errors: NOT_FOUND (ALBUM_NOT_FOUND), PERMISSION_DENIED
+	// (NOT_OWNER), ABORTED (ETAG_MISMATCH).
 	DeleteAlbum(context.Context, *DeleteAlbumRequest) (*DeleteAlbumResponse, error)
-	// Returns an album with the first page of its photos and of its comments.
-	// Errors: NOT_FOUND (ALBUM_NOT_FOUND).
+	// Returns an album with the first page of its photos and of its comments. Errors: NOT_FOUND (ALBUM_NOT_FOUND).
 	GetAlbum(context.Context, *GetAlbumRequest) (*GetAlbumResponse, error)
-	// Returns several albums, without their photos and comments. Each album appears once, in
-	// the order of the request. missing_album_ids names those that do not exist. The reply
-	// ends before the albums exceed 1 MiB; unread_album_ids names the others, for another
-	// call. It never names all, so repeated calls come to an end.
+	// Returns several albums, without their photos and comments. Each album appears once, in the order of the request.
+	// missing_album_ids names those that do not exist. The reply ends before the albums exceed 1 MiB; unread_album_ids
+	// names the others, for another call. It never names all, so repeated calls come to an end.
 	BatchGetAlbums(context.Context, *BatchGetAlbumsRequest) (*BatchGetAlbumsResponse, error)
-	// Returns a page of the albums around a point, nearest first. Results are correct
-	// across the antimeridian and at the poles. Albums at the same distance are in
-	// creation order. An album that is created, moved or deleted between pages may be
-	// missing or repeated; every other album is included exactly once. Errors:
-	// INVALID_ARGUMENT (page_token).
+	// Returns a page of the albums around a point, nearest first. Results are correct across the antimeridian and at
+	// the poles. Albums at the same distance are in creation order. An album that is created, moved or deleted between
+	// pages may be missing or repeated; every other album is included exactly once. Errors: INVALID_ARGUMENT
+	// (page_token).
 	SearchNearby(context.Context, *SearchNearbyRequest) (*SearchNearbyResponse, error)
-	// Returns a page of the albums of a user, of a category, in a box, or of all. An album that is created
-	// or deleted during a walk from page to page may or may not appear; newest first, one that is
-	// created does not. Every other album appears exactly once.
-	// In a box, the order is that of the store's index of places: stable, and near albums are mostly together. A page in it
-	// may be shorter than page_size, or empty, although another page follows, and one that is moved between pages may be
-	// missing or repeated.
-	// Errors: NOT_FOUND (USER_NOT_FOUND: the owner does not exist and has no albums),
-	// INVALID_ARGUMENT (page_token).
+	// Returns a page of the albums of a user, of a category, in a box, or of all. An album that is created or deleted
+	// during a walk from page to page may or may not appear; newest first, one that is created does not. Every other
+	// album appears exactly once. In a box, the order is that of the store's index of places: stable, and near albums
+	// are mostly together. A page in it may be shorter than page_size, or empty, although another page follows, and one
+	// that is moved between pages may be missing or repeated. Errors: NOT_FOUND (USER_NOT_FOUND: the owner does not
+	// exist and has no albums), INVALID_ARGUMENT (page_token).
 	ListAlbums(context.Context, *ListAlbumsRequest) (*ListAlbumsResponse, error)
 	mustEmbedUnimplementedAlbumServiceServer()
 }

@@ -371,24 +371,22 @@ type Blog struct {
 	Score int64 `protobuf:"varint,12,opt,name=score,proto3" json:"score,omitempty"`
 	// The vote inside the entry; not set when there is none.
 	Vote *Vote `protobuf:"bytes,13,opt,name=vote,proto3" json:"vote,omitempty"`
-	// Reward of the author for posting the entry, granted once, in the service's virtual
-	// currency. It is 0 beyond the author's limit of the day. AccountService has the total,
-	// which may include this reward slightly later.
+	// Reward of the author for posting the entry, granted once, in the service's virtual currency. It is 0 beyond the
+	// author's limit of the day. AccountService has the total, which may include this reward slightly later.
 	Reward int64 `protobuf:"varint,14,opt,name=reward,proto3" json:"reward,omitempty"`
 	// When it was created.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
 	// When its author last changed it.
 	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,16,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
-	// The identifier in the old service of an entry that was moved in, if blog_id does
-	// not tell it (docs/moving-in.md).
+	// The identifier in the old service of an entry that was moved in, if blog_id does not tell it (docs/moving-in.md).
 	OldId string `protobuf:"bytes,17,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
 	// The same of the entry that this one quotes.
 	ReplyOldId string `protobuf:"bytes,18,opt,name=reply_old_id,json=replyOldId,proto3" json:"reply_old_id,omitempty"`
-	// The state of this entry, for a change that is made only if the entry is still in it. It changes with
-	// each change by the owner, and not with comments, recommendations and votes.
+	// The state of this entry, for a change that is made only if the entry is still in it. It changes with each change
+	// by the owner, and not with comments, recommendations and votes.
 	Etag string `protobuf:"bytes,19,opt,name=etag,proto3" json:"etag,omitempty"`
-	// In replies of SearchNearby, the distance from the circle's center, in metres along the surface of a sphere with the
-	// Earth's mean radius, 6,371,008.8 m.
+	// In replies of SearchNearby, the distance from the circle's center, in metres along the surface of a sphere with
+	// the Earth's mean radius, 6,371,008.8 m.
 	DistanceMeters *float64 `protobuf:"fixed64,20,opt,name=distance_meters,json=distanceMeters,proto3,oneof" json:"distance_meters,omitempty"`
 	// Whether the entry was made here and its identifier follows from a number of 31 bits (-small-ids-from).
 	IsSmall       bool `protobuf:"varint,21,opt,name=is_small,json=isSmall,proto3" json:"is_small,omitempty"`
@@ -740,8 +738,8 @@ func (x *NewVote) GetChoices() []string {
 
 type CreateBlogRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional UUID; a repeated call by the same user with the same UUID returns the first
-	// result. A call with other content fails: ALREADY_EXISTS (REQUEST_ID_REUSED).
+	// Optional UUID; a repeated call by the same user with the same UUID returns the first result. A call with other
+	// content fails: ALREADY_EXISTS (REQUEST_ID_REUSED).
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// The author of the entry.
 	AuthorId int64 `protobuf:"varint,2,opt,name=author_id,json=authorId,proto3" json:"author_id,omitempty"`
@@ -1229,8 +1227,8 @@ type GetBlogRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The entry.
 	BlogId int64 `protobuf:"varint,1,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
-	// The fields of the reply to return, such as `blog.title`; all if it has no paths.
-	// The service reads nothing for the others.
+	// The fields of the reply to return, such as `blog.title`; all if it has no paths. The service reads nothing for
+	// the others.
 	ReadMask      *fieldmaskpb.FieldMask `protobuf:"bytes,2,opt,name=read_mask,json=readMask,proto3" json:"read_mask,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1392,8 +1390,8 @@ type BatchGetBlogsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The entries that exist, in the order of the request.
 	Blogs []*Blog `protobuf:"bytes,1,rep,name=blogs,proto3" json:"blogs,omitempty"`
-	// Those that do not exist, in the order of the request. An old identifier that stands for
-	// nothing is named as in the request.
+	// Those that do not exist, in the order of the request. An old identifier that stands for nothing is named as in
+	// the request.
 	MissingBlogIds []int64 `protobuf:"varint,2,rep,packed,name=missing_blog_ids,json=missingBlogIds,proto3" json:"missing_blog_ids,omitempty"`
 	// Those that the reply has no room for, in the order of the request.
 	UnreadBlogIds []int64 `protobuf:"varint,3,rep,packed,name=unread_blog_ids,json=unreadBlogIds,proto3" json:"unread_blog_ids,omitempty"`
@@ -1535,7 +1533,8 @@ func (x *SearchNearbyRequest) GetPublication() BlogPublication {
 
 type SearchNearbyResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The entries that were found, each with blog_id, author, type, location, title, post_date, old_id and distance_meters.
+	// The entries that were found, each with blog_id, author, type, location, title, post_date, old_id and
+	// distance_meters.
 	Blogs []*Blog `protobuf:"bytes,1,rep,name=blogs,proto3" json:"blogs,omitempty"`
 	// Page token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
@@ -1605,8 +1604,8 @@ type ListBlogsRequest struct {
 	Publication BlogPublication `protobuf:"varint,7,opt,name=publication,proto3,enum=waybook.blog.v1.BlogPublication" json:"publication,omitempty"`
 	// Only entries with a higher identifier, by creation; the entry itself need not exist; 0 for all.
 	AfterBlogId int64 `protobuf:"varint,8,opt,name=after_blog_id,json=afterBlogId,proto3" json:"after_blog_id,omitempty"`
-	// Maximum number of results; 0 means 20, and more than 100 mean 100, because entries can be long. Of
-	// summaries, 0 means 100, and more than 1,000 mean 1,000.
+	// Maximum number of results; 0 means 20, and more than 100 mean 100, because entries can be long. Of summaries, 0
+	// means 100, and more than 1,000 mean 1,000.
 	PageSize int32 `protobuf:"varint,9,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
 	PageToken string `protobuf:"bytes,10,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
@@ -1959,8 +1958,8 @@ func (x *ListBallotsRequest) GetPageToken() string {
 
 type ListBallotsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The ballots. Votes that were moved in without a voter (docs/moving-in.md) are part of
-	// the numbers of the vote and not of this list.
+	// The ballots. Votes that were moved in without a voter (docs/moving-in.md) are part of the numbers of the vote and
+	// not of this list.
 	Ballots []*Ballot `protobuf:"bytes,1,rep,name=ballots,proto3" json:"ballots,omitempty"`
 	// Page token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`

@@ -36,56 +36,47 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// BlogService manages diary entries with their votes. Every method may be called concurrently; docs/grpc.md has the errors that every
-// method may return.
+// BlogService manages diary entries with their votes. Every method may be called concurrently; docs/grpc.md has the
+// errors that every method may return.
 type BlogServiceClient interface {
-	// Creates an entry, with a vote if the request has one. Errors: NOT_FOUND
-	// (USER_NOT_FOUND: the author), INVALID_ARGUMENT (QUOTED_BLOG_NOT_FOUND).
+	// Creates an entry, with a vote if the request has one. Errors: NOT_FOUND (USER_NOT_FOUND: the author),
+	// INVALID_ARGUMENT (QUOTED_BLOG_NOT_FOUND).
 	CreateBlog(ctx context.Context, in *CreateBlogRequest, opts ...grpc.CallOption) (*CreateBlogResponse, error)
-	// Changes an entry; fields that are not set keep their values. Errors: NOT_FOUND
-	// (BLOG_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
-	// ABORTED (ETAG_MISMATCH), INVALID_ARGUMENT
-	// (QUOTED_BLOG_NOT_FOUND).
+	// Changes an entry; fields that are not set keep their values. Errors: NOT_FOUND (BLOG_NOT_FOUND),
+	// PERMISSION_DENIED (NOT_OWNER), ABORTED (ETAG_MISMATCH), INVALID_ARGUMENT (QUOTED_BLOG_NOT_FOUND).
 	UpdateBlog(ctx context.Context, in *UpdateBlogRequest, opts ...grpc.CallOption) (*UpdateBlogResponse, error)
-	// Deletes an entry with its vote and comments.
-	// Errors: NOT_FOUND (BLOG_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
+	// Deletes an entry with its vote and comments. Errors: NOT_FOUND (BLOG_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
 	// ABORTED (ETAG_MISMATCH).
 	DeleteBlog(ctx context.Context, in *DeleteBlogRequest, opts ...grpc.CallOption) (*DeleteBlogResponse, error)
-	// Returns an entry with the first page of its comments, even before its planned date.
-	// Errors: NOT_FOUND (BLOG_NOT_FOUND).
+	// Returns an entry with the first page of its comments, even before its planned date. Errors: NOT_FOUND
+	// (BLOG_NOT_FOUND).
 	GetBlog(ctx context.Context, in *GetBlogRequest, opts ...grpc.CallOption) (*GetBlogResponse, error)
-	// Returns several entries, without their comments, even before their planned dates. Each
-	// entry appears once, in the order of the request. missing_blog_ids names those that do
-	// not exist. The reply ends before the entries exceed 1 MiB; unread_blog_ids names the
-	// others, for another call. It never names all, so repeated calls come to an end.
+	// Returns several entries, without their comments, even before their planned dates. Each entry appears once, in the
+	// order of the request. missing_blog_ids names those that do not exist. The reply ends before the entries exceed 1
+	// MiB; unread_blog_ids names the others, for another call. It never names all, so repeated calls come to an end.
 	BatchGetBlogs(ctx context.Context, in *BatchGetBlogsRequest, opts ...grpc.CallOption) (*BatchGetBlogsResponse, error)
-	// Returns a page of summaries of the entries around a point, nearest first, even
-	// before their planned dates unless publication leaves those out. Results are
-	// correct across the antimeridian and at the poles. Entries at the same distance are in
-	// creation order. A page of published entries may be shorter than page_size, or empty,
-	// although another page follows. An entry that is created, moved or deleted between
-	// pages may be missing or repeated; every other entry is included exactly once. Errors:
-	// INVALID_ARGUMENT (page_token).
+	// Returns a page of summaries of the entries around a point, nearest first, even before their planned dates unless
+	// publication leaves those out. Results are correct across the antimeridian and at the poles. Entries at the same
+	// distance are in creation order. A page of published entries may be shorter than page_size, or empty, although
+	// another page follows. An entry that is created, moved or deleted between pages may be missing or repeated; every
+	// other entry is included exactly once. Errors: INVALID_ARGUMENT (page_token).
 	SearchNearby(ctx context.Context, in *SearchNearbyRequest, opts ...grpc.CallOption) (*SearchNearbyResponse, error)
 	// Returns a page of entries: a user's by creation, those of one or all users by planned date, those in a box, or
-	// the latest published ones of all. Entries of one day are in creation order, those of different
-	// users to within 16 ms. A walk through published entries from page to page keeps to the day on
-	// which it began; by creation, a page may be shorter than page_size, or empty, although another
-	// page follows. An entry that is created or deleted during a walk may or may not appear; every
-	// other one appears exactly once.
-	// In a box, the order is that of the store's index of places: stable, and near entries are mostly together. A page in it
-	// may be shorter than page_size, or empty, although another page follows, and one that is moved between pages may be
-	// missing or repeated.
-	// Errors: NOT_FOUND (USER_NOT_FOUND: the user does not exist and has no entries), INVALID_ARGUMENT (page_token).
-	ListBlogs(ctx context.Context, in *ListBlogsRequest, opts ...grpc.CallOption) (*ListBlogsResponse, error)
-	// Votes for one choice of an entry's vote. A user has one ballot in a vote; voting for
-	// the same choice again changes nothing. Errors: NOT_FOUND (BLOG_NOT_FOUND,
-	// VOTE_NOT_FOUND, CHOICE_NOT_FOUND; USER_NOT_FOUND: the voter), ALREADY_EXISTS
-	// (ALREADY_VOTED: for another choice).
-	CastBallot(ctx context.Context, in *CastBallotRequest, opts ...grpc.CallOption) (*CastBallotResponse, error)
-	// Returns a page of the ballots in an entry's vote, in the order of the voters'
-	// identifiers. Errors: NOT_FOUND (BLOG_NOT_FOUND, VOTE_NOT_FOUND), INVALID_ARGUMENT
+	// the latest published ones of all. Entries of one day are in creation order, those of different users to within 16
+	// ms. A walk through published entries from page to page keeps to the day on which it began; by creation, a page
+	// may be shorter than page_size, or empty, although another page follows. An entry that is created or deleted
+	// during a walk may or may not appear; every other one appears exactly once. In a box, the order is that of the
+	// store's index of places: stable, and near entries are mostly together. A page in it may be shorter than
+	// page_size, or empty, although another page follows, and one that is moved between pages may be missing or
+	// repeated. Errors: NOT_FOUND (USER_NOT_FOUND: the user does not exist and has no entries), INVALID_ARGUMENT
 	// (page_token).
+	ListBlogs(ctx context.Context, in *ListBlogsRequest, opts ...grpc.CallOption) (*ListBlogsResponse, error)
+	// Votes for one choice of an entry's vote. A user has one ballot in a vote; voting for the same choice again
+	// changes nothing. Errors: NOT_FOUND (BLOG_NOT_FOUND, VOTE_NOT_FOUND, CHOICE_NOT_FOUND; USER_NOT_FOUND: the voter),
+	// ALREADY_EXISTS (ALREADY_VOTED: for another choice).
+	CastBallot(ctx context.Context, in *CastBallotRequest, opts ...grpc.CallOption) (*CastBallotResponse, error)
+	// Returns a page of the ballots in an entry's vote, in the order of the voters' identifiers. Errors: NOT_FOUND
+	// (BLOG_NOT_FOUND, VOTE_NOT_FOUND), INVALID_ARGUMENT (page_token).
 	ListBallots(ctx context.Context, in *ListBallotsRequest, opts ...grpc.CallOption) (*ListBallotsResponse, error)
 }
 
@@ -191,56 +182,47 @@ func (c *blogServiceClient) ListBallots(ctx context.Context, in *ListBallotsRequ
 // All implementations must embed UnimplementedBlogServiceServer
 // for forward compatibility.
 //
-// BlogService manages diary entries with their votes. Every method may be called concurrently; docs/grpc.md has the errors that every
-// method may return.
+// BlogService manages diary entries with their votes. Every method may be called concurrently; docs/grpc.md has the
+// errors that every method may return.
 type BlogServiceServer interface {
-	// Creates an entry, with a vote if the request has one. Errors: NOT_FOUND
-	// (USER_NOT_FOUND: the author), INVALID_ARGUMENT (QUOTED_BLOG_NOT_FOUND).
+	// Creates an entry, with a vote if the request has one. Errors: NOT_FOUND (USER_NOT_FOUND: the author),
+	// INVALID_ARGUMENT (QUOTED_BLOG_NOT_FOUND).
 	CreateBlog(context.Context, *CreateBlogRequest) (*CreateBlogResponse, error)
-	// Changes an entry; fields that are not set keep their values. Errors: NOT_FOUND
-	// (BLOG_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
-	// ABORTED (ETAG_MISMATCH), INVALID_ARGUMENT
-	// (QUOTED_BLOG_NOT_FOUND).
+	// Changes an entry; fields that are not set keep their values. Errors: NOT_FOUND (BLOG_NOT_FOUND),
+	// PERMISSION_DENIED (NOT_OWNER), ABORTED (ETAG_MISMATCH), INVALID_ARGUMENT (QUOTED_BLOG_NOT_FOUND).
 	UpdateBlog(context.Context, *UpdateBlogRequest) (*UpdateBlogResponse, error)
-	// Deletes an entry with its vote and comments.
-	// Errors: NOT_FOUND (BLOG_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
+	// Deletes an entry with its vote and comments. Errors: NOT_FOUND (BLOG_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
 	// ABORTED (ETAG_MISMATCH).
 	DeleteBlog(context.Context, *DeleteBlogRequest) (*DeleteBlogResponse, error)
-	// Returns an entry with the first page of its comments, even before its planned date.
-	// Errors: NOT_FOUND (BLOG_NOT_FOUND).
+	// Returns an entry with the first page of its comments, even before its planned date. Errors: NOT_FOUND
+	// (BLOG_NOT_FOUND).
 	GetBlog(context.Context, *GetBlogRequest) (*GetBlogResponse, error)
-	// Returns several entries, without their comments, even before their planned dates. Each
-	// entry appears once, in the order of the request. missing_blog_ids names those that do
-	// not exist. The reply ends before the entries exceed 1 MiB; unread_blog_ids names the
-	// others, for another call. It never names all, so repeated calls come to an end.
+	// Returns several entries, without their comments, even before their planned dates. Each entry appears once, in the
+	// order of the request. missing_blog_ids names those that do not exist. The reply ends before the entries exceed 1
+	// MiB; unread_blog_ids names the others, for another call. It never names all, so repeated calls come to an end.
 	BatchGetBlogs(context.Context, *BatchGetBlogsRequest) (*BatchGetBlogsResponse, error)
-	// Returns a page of summaries of the entries around a point, nearest first, even
-	// before their planned dates unless publication leaves those out. Results are
-	// correct across the antimeridian and at the poles. Entries at the same distance are in
-	// creation order. A page of published entries may be shorter than page_size, or empty,
-	// although another page follows. An entry that is created, moved or deleted between
-	// pages may be missing or repeated; every other entry is included exactly once. Errors:
-	// INVALID_ARGUMENT (page_token).
+	// Returns a page of summaries of the entries around a point, nearest first, even before their planned dates unless
+	// publication leaves those out. Results are correct across the antimeridian and at the poles. Entries at the same
+	// distance are in creation order. A page of published entries may be shorter than page_size, or empty, although
+	// another page follows. An entry that is created, moved or deleted between pages may be missing or repeated; every
+	// other entry is included exactly once. Errors: INVALID_ARGUMENT (page_token).
 	SearchNearby(context.Context, *SearchNearbyRequest) (*SearchNearbyResponse, error)
 	// Returns a page of entries: a user's by creation, those of one or all users by planned date, those in a box, or
-	// the latest published ones of all. Entries of one day are in creation order, those of different
-	// users to within 16 ms. A walk through published entries from page to page keeps to the day on
-	// which it began; by creation, a page may be shorter than page_size, or empty, although another
-	// page follows. An entry that is created or deleted during a walk may or may not appear; every
-	// other one appears exactly once.
-	// In a box, the order is that of the store's index of places: stable, and near entries are mostly together. A page in it
-	// may be shorter than page_size, or empty, although another page follows, and one that is moved between pages may be
-	// missing or repeated.
-	// Errors: NOT_FOUND (USER_NOT_FOUND: the user does not exist and has no entries), INVALID_ARGUMENT (page_token).
-	ListBlogs(context.Context, *ListBlogsRequest) (*ListBlogsResponse, error)
-	// Votes for one choice of an entry's vote. A user has one ballot in a vote; voting for
-	// the same choice again changes nothing. Errors: NOT_FOUND (BLOG_NOT_FOUND,
-	// VOTE_NOT_FOUND, CHOICE_NOT_FOUND; USER_NOT_FOUND: the voter), ALREADY_EXISTS
-	// (ALREADY_VOTED: for another choice).
-	CastBallot(context.Context, *CastBallotRequest) (*CastBallotResponse, error)
-	// Returns a page of the ballots in an entry's vote, in the order of the voters'
-	// identifiers. Errors: NOT_FOUND (BLOG_NOT_FOUND, VOTE_NOT_FOUND), INVALID_ARGUMENT
+	// the latest published ones of all. Entries of one day are in creation order, those of different users to within 16
+	// ms. A walk through published entries from page to page keeps to the day on which it began; by creation, a page
+	// may be shorter than page_size, or empty, although another page follows. An entry that is created or deleted
+	// during a walk may or may not appear; every other one appears exactly once. In a box, the order is that of the
+	// store's index of places: stable, and near entries are mostly together. A page in it may be shorter than
+	// page_size, or empty, although another page follows, and one that is moved between pages may be missing or
+	// repeated. Errors: NOT_FOUND (USER_NOT_FOUND: the user does not exist and has no entries), INVALID_ARGUMENT
 	// (page_token).
+	ListBlogs(context.Context, *ListBlogsRequest) (*ListBlogsResponse, error)
+	// Votes for one choice of an entry's vote. A user has one ballot in a vote; voting for the same choice again
+	// changes nothing. Errors: NOT_FOUND (BLOG_NOT_FOUND, VOTE_NOT_FOUND, CHOICE_NOT_FOUND; USER_NOT_FOUND: the voter),
+	// ALREADY_EXISTS (ALREADY_VOTED: for another choice).
+	CastBallot(context.Context, *CastBallotRequest) (*CastBallotResponse, error)
+	// Returns a page of the ballots in an entry's vote, in the order of the voters' identifiers. Errors: NOT_FOUND
+	// (BLOG_NOT_FOUND, VOTE_NOT_FOUND), INVALID_ARGUMENT (page_token).
 	ListBallots(context.Context, *ListBallotsRequest) (*ListBallotsResponse, error)
 	mustEmbedUnimplementedBlogServiceServer()
 }

@@ -101,8 +101,8 @@ type ImportMode int32
 const (
 	// The item is refused (KEY_TAKEN).
 	ImportMode_IMPORT_MODE_UNSPECIFIED ImportMode = 0
-	// The landmark gets the item's name, category and location. It keeps its identifier, photos,
-	// comments and recommendations.
+	// The landmark gets the item's name, category and location. It keeps its identifier, photos, comments and
+	// recommendations.
 	ImportMode_IMPORT_MODE_UPDATE ImportMode = 1
 )
 
@@ -164,14 +164,14 @@ type Poi struct {
 	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
 	// Number of users who recommend it.
 	Score int64 `protobuf:"varint,8,opt,name=score,proto3" json:"score,omitempty"`
-	// The identifier in the old service of a landmark that was moved in, if poi_id does
-	// not tell it (docs/moving-in.md).
+	// The identifier in the old service of a landmark that was moved in, if poi_id does not tell it
+	// (docs/moving-in.md).
 	OldId string `protobuf:"bytes,9,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
-	// The state of this landmark, for a change that is made only if the landmark is still in it. It changes with
-	// each change by the owner, and not with comments, recommendations and votes.
+	// The state of this landmark, for a change that is made only if the landmark is still in it. It changes with each
+	// change by the owner, and not with comments, recommendations and votes.
 	Etag string `protobuf:"bytes,10,opt,name=etag,proto3" json:"etag,omitempty"`
-	// In replies of SearchNearby, the distance from the circle's center, in metres along the surface of a sphere with the
-	// Earth's mean radius, 6,371,008.8 m.
+	// In replies of SearchNearby, the distance from the circle's center, in metres along the surface of a sphere with
+	// the Earth's mean radius, 6,371,008.8 m.
 	DistanceMeters *float64 `protobuf:"fixed64,11,opt,name=distance_meters,json=distanceMeters,proto3,oneof" json:"distance_meters,omitempty"`
 	// Whether the landmark was made here and its identifier follows from a number of 31 bits (-small-ids-from).
 	IsSmall bool `protobuf:"varint,12,opt,name=is_small,json=isSmall,proto3" json:"is_small,omitempty"`
@@ -304,8 +304,8 @@ func (x *Poi) GetImportKey() string {
 
 type CreatePoiRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional UUID; a repeated call by the same user with the same UUID returns the first
-	// result. A call with other content fails: ALREADY_EXISTS (REQUEST_ID_REUSED).
+	// Optional UUID; a repeated call by the same user with the same UUID returns the first result. A call with other
+	// content fails: ALREADY_EXISTS (REQUEST_ID_REUSED).
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// The user who will own the landmark.
 	OwnerId int64 `protobuf:"varint,2,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
@@ -676,8 +676,8 @@ type GetPoiRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The landmark.
 	PoiId int64 `protobuf:"varint,1,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
-	// The fields of the reply to return, such as `photos`, `poi.name`; all if it has no paths.
-	// The service reads nothing for the others.
+	// The fields of the reply to return, such as `photos`, `poi.name`; all if it has no paths. The service reads
+	// nothing for the others.
 	ReadMask      *fieldmaskpb.FieldMask `protobuf:"bytes,2,opt,name=read_mask,json=readMask,proto3" json:"read_mask,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -857,8 +857,8 @@ type BatchGetPoisResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The landmarks that exist, in the order of the request.
 	Pois []*Poi `protobuf:"bytes,1,rep,name=pois,proto3" json:"pois,omitempty"`
-	// Those that do not exist, in the order of the request. An old identifier that stands for
-	// nothing is named as in the request.
+	// Those that do not exist, in the order of the request. An old identifier that stands for nothing is named as in
+	// the request.
 	MissingPoiIds []int64 `protobuf:"varint,2,rep,packed,name=missing_poi_ids,json=missingPoiIds,proto3" json:"missing_poi_ids,omitempty"`
 	// Those that the reply has no room for, in the order of the request.
 	UnreadPoiIds  []int64 `protobuf:"varint,3,rep,packed,name=unread_poi_ids,json=unreadPoiIds,proto3" json:"unread_poi_ids,omitempty"`
@@ -1163,10 +1163,9 @@ func (x *ImportPoisRequest) GetValidateOnly() bool {
 // A landmark to import.
 type ImportedPoi struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Key of the landmark at its origin, 1 to 100 bytes, unique among the imported
-	// landmarks of an owner. It makes repeating an import safe. "poi:" and an identifier is
-	// the key of the owner's landmark with that identifier, if it was not imported. No
-	// other prefix has a meaning.
+	// Key of the landmark at its origin, 1 to 100 bytes, unique among the imported landmarks of an owner. It makes
+	// repeating an import safe. "poi:" and an identifier is the key of the owner's landmark with that identifier, if it
+	// was not imported. No other prefix has a meaning.
 	Key string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
 	// Name, 1 to 200 characters, at least one visible.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
@@ -1322,8 +1321,7 @@ type ImportFailure struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The item's position in the request, from 0.
 	Index int64 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
-	// The item's key; empty if it has none, and only the beginning of a key that is too
-	// long.
+	// The item's key; empty if it has none, and only the beginning of a key that is too long.
 	Key string `protobuf:"bytes,2,opt,name=key,proto3" json:"key,omitempty"`
 	// A stable reason: INVALID_PARAMETER or KEY_TAKEN.
 	Reason string `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`

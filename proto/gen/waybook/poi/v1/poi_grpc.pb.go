@@ -40,45 +40,37 @@ const (
 type PoiServiceClient interface {
 	// Creates a landmark. Errors: NOT_FOUND (USER_NOT_FOUND: the owner).
 	CreatePoi(ctx context.Context, in *CreatePoiRequest, opts ...grpc.CallOption) (*CreatePoiResponse, error)
-	// Changes a landmark; fields that are not set keep their values.
-	// Errors: NOT_FOUND (POI_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
-	// ABORTED (ETAG_MISMATCH).
+	// Changes a landmark; fields that are not set keep their values. Errors: NOT_FOUND (POI_NOT_FOUND),
+	// PERMISSION_DENIED (NOT_OWNER), ABORTED (ETAG_MISMATCH).
 	UpdatePoi(ctx context.Context, in *UpdatePoiRequest, opts ...grpc.CallOption) (*UpdatePoiResponse, error)
-	// Deletes a landmark with its photos and comments.
-	// Errors: NOT_FOUND (POI_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
-	// ABORTED (ETAG_MISMATCH).
+	// Deletes a landmark with its photos and comments. Errors: NOT_FOUND (POI_NOT_FOUND), PERMISSION_DENIED
+	// (NOT_OWNER), ABORTED (ETAG_MISMATCH).
 	DeletePoi(ctx context.Context, in *DeletePoiRequest, opts ...grpc.CallOption) (*DeletePoiResponse, error)
-	// Returns a landmark with the first page of its photos and of its comments.
-	// Errors: NOT_FOUND (POI_NOT_FOUND).
+	// Returns a landmark with the first page of its photos and of its comments. Errors: NOT_FOUND (POI_NOT_FOUND).
 	GetPoi(ctx context.Context, in *GetPoiRequest, opts ...grpc.CallOption) (*GetPoiResponse, error)
-	// Returns several landmarks, without their photos and comments. Each landmark appears
-	// once, in the order of the request. missing_poi_ids names those that do not exist. The
-	// reply ends before the landmarks exceed 1 MiB; unread_poi_ids names the others, for
-	// another call. It never names all, so repeated calls come to an end.
+	// Returns several landmarks, without their photos and comments. Each landmark appears once, in the order of the
+	// request. missing_poi_ids names those that do not exist. The reply ends before the landmarks exceed 1 MiB;
+	// unread_poi_ids names the others, for another call. It never names all, so repeated calls come to an end.
 	BatchGetPois(ctx context.Context, in *BatchGetPoisRequest, opts ...grpc.CallOption) (*BatchGetPoisResponse, error)
-	// Returns a page of the landmarks of an owner, of a category, in a box, or of all. Those of an owner are in
-	// the order of their keys: imported ones in that of their keys, and all in an order that is stable
-	// and says nothing about time. A landmark that is created or deleted during a walk from page to
-	// page, or gets another category, may or may not appear; newest first, one that is created does
-	// not. Every other landmark appears exactly once.
-	// In a box, the order is that of the store's index of places: stable, and near landmarks are mostly together. A page in it
-	// may be shorter than page_size, or empty, although another page follows, and one that is moved between pages may be
-	// missing or repeated.
-	// Errors: NOT_FOUND (USER_NOT_FOUND: the owner does not exist and has no landmarks), INVALID_ARGUMENT (page_token).
+	// Returns a page of the landmarks of an owner, of a category, in a box, or of all. Those of an owner are in the
+	// order of their keys: imported ones in that of their keys, and all in an order that is stable and says nothing
+	// about time. A landmark that is created or deleted during a walk from page to page, or gets another category, may
+	// or may not appear; newest first, one that is created does not. Every other landmark appears exactly once. In a
+	// box, the order is that of the store's index of places: stable, and near landmarks are mostly together. A page in
+	// it may be shorter than page_size, or empty, although another page follows, and one that is moved between pages
+	// may be missing or repeated. Errors: NOT_FOUND (USER_NOT_FOUND: the owner does not exist and has no landmarks),
+	// INVALID_ARGUMENT (page_token).
 	ListPois(ctx context.Context, in *ListPoisRequest, opts ...grpc.CallOption) (*ListPoisResponse, error)
-	// Creates up to 1,000 landmarks, and with IMPORT_MODE_UPDATE updates those that differ. Each
-	// item is independent: the service reports an item by its position and a reason if it is
-	// invalid, or if another landmark of the owner has its key with other content. It imports
-	// the other items. An item that was imported before with the same key and content is
-	// unchanged, so a call may be repeated. Errors: NOT_FOUND (USER_NOT_FOUND: the owner),
+	// Creates up to 1,000 landmarks, and with IMPORT_MODE_UPDATE updates those that differ. Each item is independent:
+	// the service reports an item by its position and a reason if it is invalid, or if another landmark of the owner
+	// has its key with other content. It imports the other items. An item that was imported before with the same key
+	// and content is unchanged, so a call may be repeated. Errors: NOT_FOUND (USER_NOT_FOUND: the owner),
 	// INVALID_ARGUMENT (a message that is invalid as a whole).
 	ImportPois(ctx context.Context, in *ImportPoisRequest, opts ...grpc.CallOption) (*ImportPoisResponse, error)
-	// Returns a page of the landmarks around a point, nearest first. Results
-	// are correct across the antimeridian and at the poles. Landmarks at the same distance
-	// are in creation order. A landmark that is created, moved or deleted between pages may
-	// be missing or repeated; every other landmark is included exactly once. A category
-	// does not make a search cheaper, because the service searches all landmarks of the
-	// area. Errors: INVALID_ARGUMENT (page_token).
+	// Returns a page of the landmarks around a point, nearest first. Results are correct across the antimeridian and at
+	// the poles. Landmarks at the same distance are in creation order. A landmark that is created, moved or deleted
+	// between pages may be missing or repeated; every other landmark is included exactly once. A category does not make
+	// a search cheaper, because the service searches all landmarks of the area. Errors: INVALID_ARGUMENT (page_token).
 	SearchNearby(ctx context.Context, in *SearchNearbyRequest, opts ...grpc.CallOption) (*SearchNearbyResponse, error)
 }
 
@@ -179,45 +171,37 @@ func (c *poiServiceClient) SearchNearby(ctx context.Context, in *SearchNearbyReq
 type PoiServiceServer interface {
 	// Creates a landmark. Errors: NOT_FOUND (USER_NOT_FOUND: the owner).
 	CreatePoi(context.Context, *CreatePoiRequest) (*CreatePoiResponse, error)
-	// Changes a landmark; fields that are not set keep their values.
-	// Errors: NOT_FOUND (POI_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
-	// ABORTED (ETAG_MISMATCH).
+	// Changes a landmark; fields that are not set keep their values. Errors: NOT_FOUND (POI_NOT_FOUND),
+	// PERMISSION_DENIED (NOT_OWNER), ABORTED (ETAG_MISMATCH).
 	UpdatePoi(context.Context, *UpdatePoiRequest) (*UpdatePoiResponse, error)
-	// Deletes a landmark with its photos and comments.
-	// Errors: NOT_FOUND (POI_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
-	// ABORTED (ETAG_MISMATCH).
+	// Deletes a landmark with its photos and comments. Errors: NOT_FOUND (POI_NOT_FOUND), PERMISSION_DENIED
+	// (NOT_OWNER), ABORTED (ETAG_MISMATCH).
 	DeletePoi(context.Context, *DeletePoiRequest) (*DeletePoiResponse, error)
-	// Returns a landmark with the first page of its photos and of its comments.
-	// Errors: NOT_FOUND (POI_NOT_FOUND).
+	// Returns a landmark with the first page of its photos and of its comments. Errors: NOT_FOUND (POI_NOT_FOUND).
 	GetPoi(context.Context, *GetPoiRequest) (*GetPoiResponse, error)
-	// Returns several landmarks, without their photos and comments. Each landmark appears
-	// once, in the order of the request. missing_poi_ids names those that do not exist. The
-	// reply ends before the landmarks exceed 1 MiB; unread_poi_ids names the others, for
-	// another call. It never names all, so repeated calls come to an end.
+	// Returns several landmarks, without their photos and comments. Each landmark appears once, in the order of the
+	// request. missing_poi_ids names those that do not exist. The reply ends before the landmarks exceed 1 MiB;
+	// unread_poi_ids names the others, for another call. It never names all, so repeated calls come to an end.
 	BatchGetPois(context.Context, *BatchGetPoisRequest) (*BatchGetPoisResponse, error)
-	// Returns a page of the landmarks of an owner, of a category, in a box, or of all. Those of an owner are in
-	// the order of their keys: imported ones in that of their keys, and all in an order that is stable
-	// and says nothing about time. A landmark that is created or deleted during a walk from page to
-	// page, or gets another category, may or may not appear; newest first, one that is created does
-	// not. Every other landmark appears exactly once.
-	// In a box, the order is that of the store's index of places: stable, and near landmarks are mostly together. A page in it
-	// may be shorter than page_size, or empty, although another page follows, and one that is moved between pages may be
-	// missing or repeated.
-	// Errors: NOT_FOUND (USER_NOT_FOUND: the owner does not exist and has no landmarks), INVALID_ARGUMENT (page_token).
+	// Returns a page of the landmarks of an owner, of a category, in a box, or of all. Those of an owner are in the
+	// order of their keys: imported ones in that of their keys, and all in an order that is stable and says nothing
+	// about time. A landmark that is created or deleted during a walk from page to page, or gets another category, may
+	// or may not appear; newest first, one that is created does not. Every other landmark appears exactly once. In a
+	// box, the order is that of the store's index of places: stable, and near landmarks are mostly together. A page in
+	// it may be shorter than page_size, or empty, although another page follows, and one that is moved between pages
+	// may be missing or repeated. Errors: NOT_FOUND (USER_NOT_FOUND: the owner does not exist and has no landmarks),
+	// INVALID_ARGUMENT (page_token).
 	ListPois(context.Context, *ListPoisRequest) (*ListPoisResponse, error)
-	// Creates up to 1,000 landmarks, and with IMPORT_MODE_UPDATE updates those that differ. Each
-	// item is independent: the service reports an item by its position and a reason if it is
-	// invalid, or if another landmark of the owner has its key with other content. It imports
-	// the other items. An item that was imported before with the same key and content is
-	// unchanged, so a call may be repeated. Errors: NOT_FOUND (USER_NOT_FOUND: the owner),
+	// Creates up to 1,000 landmarks, and with IMPORT_MODE_UPDATE updates those that differ. Each item is independent:
+	// the service reports an item by its position and a reason if it is invalid, or if another landmark of the owner
+	// has its key with other content. It imports the other items. An item that was imported before with the same key
+	// and content is unchanged, so a call may be repeated. Errors: NOT_FOUND (USER_NOT_FOUND: the owner),
 	// INVALID_ARGUMENT (a message that is invalid as a whole).
 	ImportPois(context.Context, *ImportPoisRequest) (*ImportPoisResponse, error)
-	// Returns a page of the landmarks around a point, nearest first. Results
-	// are correct across the antimeridian and at the poles. Landmarks at the same distance
-	// are in creation order. A landmark that is created, moved or deleted between pages may
-	// be missing or repeated; every other landmark is included exactly once. A category
-	// does not make a search cheaper, because the service searches all landmarks of the
-	// area. Errors: INVALID_ARGUMENT (page_token).
+	// Returns a page of the landmarks around a point, nearest first. Results are correct across the antimeridian and at
+	// the poles. Landmarks at the same distance are in creation order. A landmark that is created, moved or deleted
+	// between pages may be missing or repeated; every other landmark is included exactly once. A category does not make
+	// a search cheaper, because the service searches all landmarks of the area. Errors: INVALID_ARGUMENT (page_token).
 	SearchNearby(context.Context, *SearchNearbyRequest) (*SearchNearbyResponse, error)
 	mustEmbedUnimplementedPoiServiceServer()
 }

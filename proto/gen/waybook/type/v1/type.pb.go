@@ -296,9 +296,8 @@ func (x *Circle) GetRadiusMeters() float64 {
 	return 0
 }
 
-// All points between two parallels and two meridians, including the edges. If west is greater
-// than east, the box crosses the antimeridian. -180 and 180 are the same meridian, and a pole
-// is on every meridian.
+// All points between two parallels and two meridians, including the edges. If west is greater than east, the box
+// crosses the antimeridian. -180 and 180 are the same meridian, and a pole is on every meridian.
 type Box struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Southern edge, from -90 to 90.
@@ -371,12 +370,12 @@ func (x *Box) GetEast() float64 {
 	return 0
 }
 
-// A user as shown with the user's content. It is resolved on each read, at most 30
-// seconds old, and never stored with the content.
+// A user as shown with the user's content. It is resolved on each read, at most 30 seconds old, and never stored with
+// the content.
 type Profile struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user's identifier; 0 for the author of a comment that was moved in and whose author has
-	// no account. name and icon_url are then those of the old service.
+	// The user's identifier; 0 for the author of a comment that was moved in and whose author has no account. name and
+	// icon_url are then those of the old service.
 	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
 	// The user's nickname; empty when the user does not exist.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
