@@ -51,17 +51,15 @@ type AlbumServiceClient interface {
 	// missing_album_ids names those that do not exist. The reply ends before the albums exceed 1 MiB; unread_album_ids
 	// names the others, for another call. It never names all, so repeated calls come to an end.
 	BatchGetAlbums(ctx context.Context, in *BatchGetAlbumsRequest, opts ...grpc.CallOption) (*BatchGetAlbumsResponse, error)
-	// Returns a page of the albums around a point, nearest first. Results are correct across the antimeridian and at
-	// the poles. Albums at the same distance are in creation order. An album that is created, moved or deleted between
-	// pages may be missing or repeated; every other album is included exactly once. Errors: INVALID_ARGUMENT
-	// (page_token).
+	// Returns a page of the albums around a point, nearest first. Results are correct at the antimeridian and the
+	// poles. Albums at the same distance are in creation order. An album that is created, moved or deleted between
+	// pages may be missing or repeated; every other one appears exactly once. Errors: INVALID_ARGUMENT (page_token).
 	SearchNearby(ctx context.Context, in *SearchNearbyRequest, opts ...grpc.CallOption) (*SearchNearbyResponse, error)
 	// Returns a page of the albums of a user, of a category, in a box, or of all. An album that is created or deleted
 	// during a walk from page to page may or may not appear; newest first, one that is created does not. Every other
-	// album appears exactly once. In a box, the order is that of the store's index of places: stable, and near albums
-	// are mostly together. A page in it may be shorter than page_size, or empty, although another page follows, and one
-	// that is moved between pages may be missing or repeated. Errors: NOT_FOUND (USER_NOT_FOUND: the owner does not
-	// exist and has no albums), INVALID_ARGUMENT (page_token).
+	// album appears exactly once. In a box, the order is stable and near albums are mostly together; a page may be
+	// empty although another one follows, and an album that is moved between pages may be missing or repeated. Errors:
+	// NOT_FOUND (USER_NOT_FOUND: the owner does not exist and has no albums), INVALID_ARGUMENT (page_token).
 	ListAlbums(ctx context.Context, in *ListAlbumsRequest, opts ...grpc.CallOption) (*ListAlbumsResponse, error)
 }
 
@@ -164,17 +162,15 @@ type AlbumServiceServer interface {
 	// missing_album_ids names those that do not exist. The reply ends before the albums exceed 1 MiB; unread_album_ids
 	// names the others, for another call. It never names all, so repeated calls come to an end.
 	BatchGetAlbums(context.Context, *BatchGetAlbumsRequest) (*BatchGetAlbumsResponse, error)
-	// Returns a page of the albums around a point, nearest first. Results are correct across the antimeridian and at
-	// the poles. Albums at the same distance are in creation order. An album that is created, moved or deleted between
-	// pages may be missing or repeated; every other album is included exactly once. Errors: INVALID_ARGUMENT
-	// (page_token).
+	// Returns a page of the albums around a point, nearest first. Results are correct at the antimeridian and the
+	// poles. Albums at the same distance are in creation order. An album that is created, moved or deleted between
+	// pages may be missing or repeated; every other one appears exactly once. Errors: INVALID_ARGUMENT (page_token).
 	SearchNearby(context.Context, *SearchNearbyRequest) (*SearchNearbyResponse, error)
 	// Returns a page of the albums of a user, of a category, in a box, or of all. An album that is created or deleted
 	// during a walk from page to page may or may not appear; newest first, one that is created does not. Every other
-	// album appears exactly once. In a box, the order is that of the store's index of places: stable, and near albums
-	// are mostly together. A page in it may be shorter than page_size, or empty, although another page follows, and one
-	// that is moved between pages may be missing or repeated. Errors: NOT_FOUND (USER_NOT_FOUND: the owner does not
-	// exist and has no albums), INVALID_ARGUMENT (page_token).
+	// album appears exactly once. In a box, the order is stable and near albums are mostly together; a page may be
+	// empty although another one follows, and an album that is moved between pages may be missing or repeated. Errors:
+	// NOT_FOUND (USER_NOT_FOUND: the owner does not exist and has no albums), INVALID_ARGUMENT (page_token).
 	ListAlbums(context.Context, *ListAlbumsRequest) (*ListAlbumsResponse, error)
 	mustEmbedUnimplementedAlbumServiceServer()
 }

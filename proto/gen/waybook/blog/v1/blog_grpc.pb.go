@@ -56,20 +56,19 @@ type BlogServiceClient interface {
 	// MiB; unread_blog_ids names the others, for another call. It never names all, so repeated calls come to an end.
 	BatchGetBlogs(ctx context.Context, in *BatchGetBlogsRequest, opts ...grpc.CallOption) (*BatchGetBlogsResponse, error)
 	// Returns a page of summaries of the entries around a point, nearest first, even before their planned dates unless
-	// publication leaves those out. Results are correct across the antimeridian and at the poles. Entries at the same
-	// distance are in creation order. A page of published entries may be shorter than page_size, or empty, although
-	// another page follows. An entry that is created, moved or deleted between pages may be missing or repeated; every
-	// other entry is included exactly once. Errors: INVALID_ARGUMENT (page_token).
+	// publication leaves those out. Results are correct at the antimeridian and the poles. Entries at the same distance
+	// are in creation order. A page of published entries may be shorter than page_size, or empty, although another page
+	// follows. An entry that is created, moved or deleted between pages may be missing or repeated; every other one
+	// appears exactly once. Errors: INVALID_ARGUMENT (page_token).
 	SearchNearby(ctx context.Context, in *SearchNearbyRequest, opts ...grpc.CallOption) (*SearchNearbyResponse, error)
 	// Returns a page of entries: a user's by creation, those of one or all users by planned date, those in a box, or
 	// the latest published ones of all. Entries of one day are in creation order, those of different users to within 16
 	// ms. A walk through published entries from page to page keeps to the day on which it began; by creation, a page
 	// may be shorter than page_size, or empty, although another page follows. An entry that is created or deleted
-	// during a walk may or may not appear; every other one appears exactly once. In a box, the order is that of the
-	// store's index of places: stable, and near entries are mostly together. A page in it may be shorter than
-	// page_size, or empty, although another page follows, and one that is moved between pages may be missing or
-	// repeated. Errors: NOT_FOUND (USER_NOT_FOUND: the user does not exist and has no entries), INVALID_ARGUMENT
-	// (page_token).
+	// during a walk may or may not appear; every other one appears exactly once. In a box, the order is stable and near
+	// entries are mostly together; a page may be empty although another one follows, and an entry that is moved between
+	// pages may be missing or repeated. Errors: NOT_FOUND (USER_NOT_FOUND: the user does not exist and has no entries),
+	// INVALID_ARGUMENT (page_token).
 	ListBlogs(ctx context.Context, in *ListBlogsRequest, opts ...grpc.CallOption) (*ListBlogsResponse, error)
 	// Votes for one choice of an entry's vote. A user has one ballot in a vote; voting for the same choice again
 	// changes nothing. Errors: NOT_FOUND (BLOG_NOT_FOUND, VOTE_NOT_FOUND, CHOICE_NOT_FOUND; USER_NOT_FOUND: the voter),
@@ -202,20 +201,19 @@ type BlogServiceServer interface {
 	// MiB; unread_blog_ids names the others, for another call. It never names all, so repeated calls come to an end.
 	BatchGetBlogs(context.Context, *BatchGetBlogsRequest) (*BatchGetBlogsResponse, error)
 	// Returns a page of summaries of the entries around a point, nearest first, even before their planned dates unless
-	// publication leaves those out. Results are correct across the antimeridian and at the poles. Entries at the same
-	// distance are in creation order. A page of published entries may be shorter than page_size, or empty, although
-	// another page follows. An entry that is created, moved or deleted between pages may be missing or repeated; every
-	// other entry is included exactly once. Errors: INVALID_ARGUMENT (page_token).
+	// publication leaves those out. Results are correct at the antimeridian and the poles. Entries at the same distance
+	// are in creation order. A page of published entries may be shorter than page_size, or empty, although another page
+	// follows. An entry that is created, moved or deleted between pages may be missing or repeated; every other one
+	// appears exactly once. Errors: INVALID_ARGUMENT (page_token).
 	SearchNearby(context.Context, *SearchNearbyRequest) (*SearchNearbyResponse, error)
 	// Returns a page of entries: a user's by creation, those of one or all users by planned date, those in a box, or
 	// the latest published ones of all. Entries of one day are in creation order, those of different users to within 16
 	// ms. A walk through published entries from page to page keeps to the day on which it began; by creation, a page
 	// may be shorter than page_size, or empty, although another page follows. An entry that is created or deleted
-	// during a walk may or may not appear; every other one appears exactly once. In a box, the order is that of the
-	// store's index of places: stable, and near entries are mostly together. A page in it may be shorter than
-	// page_size, or empty, although another page follows, and one that is moved between pages may be missing or
-	// repeated. Errors: NOT_FOUND (USER_NOT_FOUND: the user does not exist and has no entries), INVALID_ARGUMENT
-	// (page_token).
+	// during a walk may or may not appear; every other one appears exactly once. In a box, the order is stable and near
+	// entries are mostly together; a page may be empty although another one follows, and an entry that is moved between
+	// pages may be missing or repeated. Errors: NOT_FOUND (USER_NOT_FOUND: the user does not exist and has no entries),
+	// INVALID_ARGUMENT (page_token).
 	ListBlogs(context.Context, *ListBlogsRequest) (*ListBlogsResponse, error)
 	// Votes for one choice of an entry's vote. A user has one ballot in a vote; voting for the same choice again
 	// changes nothing. Errors: NOT_FOUND (BLOG_NOT_FOUND, VOTE_NOT_FOUND, CHOICE_NOT_FOUND; USER_NOT_FOUND: the voter),

@@ -56,10 +56,9 @@ type PoiServiceClient interface {
 	// order of their keys: imported ones in that of their keys, and all in an order that is stable and says nothing
 	// about time. A landmark that is created or deleted during a walk from page to page, or gets another category, may
 	// or may not appear; newest first, one that is created does not. Every other landmark appears exactly once. In a
-	// box, the order is that of the store's index of places: stable, and near landmarks are mostly together. A page in
-	// it may be shorter than page_size, or empty, although another page follows, and one that is moved between pages
-	// may be missing or repeated. Errors: NOT_FOUND (USER_NOT_FOUND: the owner does not exist and has no landmarks),
-	// INVALID_ARGUMENT (page_token).
+	// box, the order is stable and near landmarks are mostly together; a page may be empty although another one
+	// follows, and a landmark that is moved between pages may be missing or repeated. Errors: NOT_FOUND
+	// (USER_NOT_FOUND: the owner does not exist and has no landmarks), INVALID_ARGUMENT (page_token).
 	ListPois(ctx context.Context, in *ListPoisRequest, opts ...grpc.CallOption) (*ListPoisResponse, error)
 	// Creates up to 1,000 landmarks, and with IMPORT_MODE_UPDATE updates those that differ. Each item is independent:
 	// the service reports an item by its position and a reason if it is invalid, or if another landmark of the owner
@@ -67,10 +66,10 @@ type PoiServiceClient interface {
 	// and content is unchanged, so a call may be repeated. Errors: NOT_FOUND (USER_NOT_FOUND: the owner),
 	// INVALID_ARGUMENT (a message that is invalid as a whole).
 	ImportPois(ctx context.Context, in *ImportPoisRequest, opts ...grpc.CallOption) (*ImportPoisResponse, error)
-	// Returns a page of the landmarks around a point, nearest first. Results are correct across the antimeridian and at
-	// the poles. Landmarks at the same distance are in creation order. A landmark that is created, moved or deleted
-	// between pages may be missing or repeated; every other landmark is included exactly once. A category does not make
-	// a search cheaper, because the service searches all landmarks of the area. Errors: INVALID_ARGUMENT (page_token).
+	// Returns a page of the landmarks around a point, nearest first. Results are correct at the antimeridian and the
+	// poles. Landmarks at the same distance are in creation order. A landmark that is created, moved or deleted between
+	// pages may be missing or repeated; every other one appears exactly once. A category does not make a search
+	// cheaper, because the service searches all landmarks of the area. Errors: INVALID_ARGUMENT (page_token).
 	SearchNearby(ctx context.Context, in *SearchNearbyRequest, opts ...grpc.CallOption) (*SearchNearbyResponse, error)
 }
 
@@ -187,10 +186,9 @@ type PoiServiceServer interface {
 	// order of their keys: imported ones in that of their keys, and all in an order that is stable and says nothing
 	// about time. A landmark that is created or deleted during a walk from page to page, or gets another category, may
 	// or may not appear; newest first, one that is created does not. Every other landmark appears exactly once. In a
-	// box, the order is that of the store's index of places: stable, and near landmarks are mostly together. A page in
-	// it may be shorter than page_size, or empty, although another page follows, and one that is moved between pages
-	// may be missing or repeated. Errors: NOT_FOUND (USER_NOT_FOUND: the owner does not exist and has no landmarks),
-	// INVALID_ARGUMENT (page_token).
+	// box, the order is stable and near landmarks are mostly together; a page may be empty although another one
+	// follows, and a landmark that is moved between pages may be missing or repeated. Errors: NOT_FOUND
+	// (USER_NOT_FOUND: the owner does not exist and has no landmarks), INVALID_ARGUMENT (page_token).
 	ListPois(context.Context, *ListPoisRequest) (*ListPoisResponse, error)
 	// Creates up to 1,000 landmarks, and with IMPORT_MODE_UPDATE updates those that differ. Each item is independent:
 	// the service reports an item by its position and a reason if it is invalid, or if another landmark of the owner
@@ -198,10 +196,10 @@ type PoiServiceServer interface {
 	// and content is unchanged, so a call may be repeated. Errors: NOT_FOUND (USER_NOT_FOUND: the owner),
 	// INVALID_ARGUMENT (a message that is invalid as a whole).
 	ImportPois(context.Context, *ImportPoisRequest) (*ImportPoisResponse, error)
-	// Returns a page of the landmarks around a point, nearest first. Results are correct across the antimeridian and at
-	// the poles. Landmarks at the same distance are in creation order. A landmark that is created, moved or deleted
-	// between pages may be missing or repeated; every other landmark is included exactly once. A category does not make
-	// a search cheaper, because the service searches all landmarks of the area. Errors: INVALID_ARGUMENT (page_token).
+	// Returns a page of the landmarks around a point, nearest first. Results are correct at the antimeridian and the
+	// poles. Landmarks at the same distance are in creation order. A landmark that is created, moved or deleted between
+	// pages may be missing or repeated; every other one appears exactly once. A category does not make a search
+	// cheaper, because the service searches all landmarks of the area. Errors: INVALID_ARGUMENT (page_token).
 	SearchNearby(context.Context, *SearchNearbyRequest) (*SearchNearbyResponse, error)
 	mustEmbedUnimplementedPoiServiceServer()
 }

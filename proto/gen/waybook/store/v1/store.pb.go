@@ -25,7 +25,6 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// The request of Backup.
 type BackupRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -62,7 +61,6 @@ func (*BackupRequest) Descriptor() ([]byte, []int) {
 	return file_waybook_store_v1_store_proto_rawDescGZIP(), []int{0}
 }
 
-// A message of the stream of Backup.
 type BackupResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The part of the backup in this message.

@@ -30,15 +30,11 @@ const (
 //
 // StoreService serves the store of the program that it runs in. A single service has a store of its own; the four
 // services of standalone share one. With TLS, only a client with the certificate name operator may call it.
-//
-// Besides the errors below, every method may fail with PERMISSION_DENIED (CLIENT_NOT_ALLOWED), RESOURCE_EXHAUSTED
-// (SERVICE_BUSY), UNAVAILABLE (STORE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in parentheses are the
-// reasons in google.rpc.ErrorInfo with the domain "waybook".
+// docs/grpc.md has the errors that every method may return.
 type StoreServiceClient interface {
 	// Streams a copy of the embedded store as it is when the call begins. The chunks, one after the other, are a store
-	// file. The first message is size_bytes, the last one is sha256. A stream without sha256 is incomplete. When that
-	// was sent, the metric waybook_store_last_backup_timestamp_seconds shows when the call began, also after a restart
-	// of the program.
+	// file. The first message is size_bytes, the last one is sha256. A stream without sha256 is incomplete. After that,
+	// the metric waybook_store_last_backup_timestamp_seconds shows when the call began, also after a restart.
 	//
 	// The program serves other calls in the meantime. The stream may last 30 minutes. It fails if its reader takes no
 	// chunk for 15 seconds, because pages that are freed in the meantime can't be used again and the file grows. One
@@ -82,15 +78,11 @@ type StoreService_BackupClient = grpc.ServerStreamingClient[BackupResponse]
 //
 // StoreService serves the store of the program that it runs in. A single service has a store of its own; the four
 // services of standalone share one. With TLS, only a client with the certificate name operator may call it.
-//
-// Besides the errors below, every method may fail with PERMISSION_DENIED (CLIENT_NOT_ALLOWED), RESOURCE_EXHAUSTED
-// (SERVICE_BUSY), UNAVAILABLE (STORE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in parentheses are the
-// reasons in google.rpc.ErrorInfo with the domain "waybook".
+// docs/grpc.md has the errors that every method may return.
 type StoreServiceServer interface {
 	// Streams a copy of the embedded store as it is when the call begins. The chunks, one after the other, are a store
-	// file. The first message is size_bytes, the last one is sha256. A stream without sha256 is incomplete. When that
-	// was sent, the metric waybook_store_last_backup_timestamp_seconds shows when the call began, also after a restart
-	// of the program.
+	// file. The first message is size_bytes, the last one is sha256. A stream without sha256 is incomplete. After that,
+	// the metric waybook_store_last_backup_timestamp_seconds shows when the call began, also after a restart.
 	//
 	// The program serves other calls in the meantime. The stream may last 30 minutes. It fails if its reader takes no
 	// chunk for 15 seconds, because pages that are freed in the meantime can't be used again and the file grows. One
