@@ -91,7 +91,7 @@ func (f *fakes) intercept(ctx context.Context, request any, info *grpc.UnaryServ
 		}
 	case *blogv1.ListBlogsRequest:
 		if r.GetView() == typev1.View_VIEW_SUMMARY {
-			return &blogv1.ListBlogsResponse{Blogs: []*blogv1.Blog{{BlogId: 1, Title: "a"}, {BlogId: 2, Title: "b"}}}, nil
+			return &blogv1.ListBlogsResponse{Summaries: []*typev1.Summary{{Id: 1, Title: "a"}, {Id: 2, Title: "b"}}}, nil
 		}
 	}
 	return f.answer(ctx, message)

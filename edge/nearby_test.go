@@ -19,17 +19,17 @@ import (
 func boxOf(count, size int) func(context.Context, proto.Message) (proto.Message, error) {
 	calls := 0
 	return func(_ context.Context, request proto.Message) (proto.Message, error) {
-		r := request.(*poiv1.ListPoisInBoxRequest)
+		r := request.(*poiv1.ListPoisRequest)
 		after := 0
 		if _, err := fmt.Sscan("0"+strings.TrimPrefix(r.GetPageToken(), "t"), &after); err != nil {
 			return nil, status.Error(codes.Internal, err.Error())
 		}
-		page := &poiv1.ListPoisInBoxResponse{}
+		page := &poiv1.ListPoisResponse{}
 		calls++
 		for id := after + 1; id <= min(count, after+min(size, int(r.GetPageSize()))) && calls%2 == 0; id++ {
-			page.Pois = append(page.Pois, &poiv1.LocatedPoi{PoiId: int64(id), Name: "n", Category: 2, Location: &typev1.Location{Lat: 1, Lng: 2}})
+			page.Summaries = append(page.Summaries, &typev1.Summary{Id: int64(id), Title: "n", Category: 2, Location: &typev1.Location{Lat: 1, Lng: 2}})
 		}
-		if after += len(page.Pois); after < count {
+		if after += len(page.Summaries); after < count {
 			page.NextPageToken = fmt.Sprint("t", after)
 		}
 		return page, nil
@@ -62,7 +62,7 @@ func TestPagesOfAServiceAreOneListUpToTheLimit(t *testing.T) {
 			}
 		}
 		for _, r := range f.called() {
-			if n := r.(*poiv1.ListPoisInBoxRequest).GetPageSize(); n < 1 || n > 1000 {
+			if n := r.(*poiv1.ListPoisRequest).GetPageSize(); n < 1 || n > 1000 {
 				t.Errorf("a page of %d was asked for", n)
 			}
 		}
@@ -75,7 +75,7 @@ func TestAListWhoseLaterPageFailsIsNoSuccess(t *testing.T) {
 		if calls++; calls > 1 {
 			return nil, status.Error(codes.Unavailable, "gone")
 		}
-		return &poiv1.ListPoisInBoxResponse{Pois: []*poiv1.LocatedPoi{{PoiId: 1}}, NextPageToken: "t"}, nil
+		return &poiv1.ListPoisResponse{Summaries: []*typev1.Summary{{Id: 1}}, NextPageToken: "t"}, nil
 	}})
 	w := get(h, "func=getNearbyPOIList&latMin=0&latMax=1&lngMin=2&lngMax=3")
 	if want := failed("SERVICE UNAVAILABLE"); w.Body.String() != want {

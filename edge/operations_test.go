@@ -42,7 +42,7 @@ var (
 )
 
 func twoAlbums(context.Context, *albumv1.ListAlbumsRequest) (*albumv1.ListAlbumsResponse, error) {
-	return &albumv1.ListAlbumsResponse{Albums: []*albumv1.Album{{AlbumId: 1, Title: "a"}, {AlbumId: 2, Title: "b"}}}, nil
+	return &albumv1.ListAlbumsResponse{Summaries: []*typev1.Summary{{Id: 1, Title: "a"}, {Id: 2, Title: "b"}}}, nil
 }
 
 func noPois(context.Context, *poiv1.ListPoisRequest) (*poiv1.ListPoisResponse, error) {

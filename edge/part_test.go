@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // listAlbums follows the contract for a user with albums 10, 20 … 50. A page has at most the given number of
@@ -20,11 +21,11 @@ func listAlbums(r *albumv1.ListAlbumsRequest, size int) *albumv1.ListAlbumsRespo
 	position, _ := strconv.ParseInt(r.GetPageToken(), 10, 64)
 	reply := &albumv1.ListAlbumsResponse{}
 	for id := max(position, r.GetAfterAlbumId()) + 10; id <= 50; id += 10 {
-		if len(reply.Albums) == min(size, int(r.GetPageSize())) {
+		if len(reply.Summaries) == min(size, int(r.GetPageSize())) {
 			reply.NextPageToken = strconv.FormatInt(id-10, 10)
 			break
 		}
-		reply.Albums = append(reply.Albums, &albumv1.Album{AlbumId: id, Title: "t"})
+		reply.Summaries = append(reply.Summaries, &typev1.Summary{Id: id, Title: "t"})
 	}
 	return reply
 }
@@ -58,7 +59,7 @@ func TestLimitAndAfterSelectAPartOfAList(t *testing.T) {
 func TestTheNextPartOfAListWithOldIdentifiersBeginsWhereThisOneEnds(t *testing.T) {
 	for oldID, want := range map[string]string{"1700000000000": "99", "IMG_1": "IMG_1", "007": "99", "12345678901234567890": "12345678901234567890"} {
 		h := newEdge(t, &fakes{albums: func(context.Context, *albumv1.ListAlbumsRequest) (*albumv1.ListAlbumsResponse, error) {
-			return &albumv1.ListAlbumsResponse{Albums: []*albumv1.Album{{AlbumId: 99, OldId: oldID}, {AlbumId: 100}}}, nil
+			return &albumv1.ListAlbumsResponse{Summaries: []*typev1.Summary{{Id: 99, OldId: oldID}, {Id: 100}}}, nil
 		}}, func(c *Config) { c.Identifiers = OldIdentifiers })
 		w := get(h, "func=getUserAlbumList&userID=7&limit=1")
 		if !strings.Contains(w.Body.String(), "<albumID>"+oldID+"</albumID>") || !strings.Contains(w.Body.String(), "<next>"+want+"</next>") {

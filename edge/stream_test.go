@@ -22,6 +22,7 @@ import (
 
 	"github.com/waybook/waybook/internal/platform/connlimit"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 const listPois = Path + "?func=getCategoryPOIList&category=1"
@@ -40,7 +41,7 @@ func poiPages(pages int, before func(ctx context.Context, n int) error) poisOf {
 		}
 		page := &poiv1.ListPoisResponse{}
 		for i := range 500 {
-			page.Pois = append(page.Pois, &poiv1.Poi{PoiId: int64(n*500 + i + 1), Name: "landmark & name"})
+			page.Summaries = append(page.Summaries, &typev1.Summary{Id: int64(n*500 + i + 1), Title: "landmark & name"})
 		}
 		if n+1 < pages {
 			page.NextPageToken = strconv.Itoa(n + 1)
@@ -134,7 +135,7 @@ func TestALongListArrivesWholeAndInPieces(t *testing.T) {
 
 func TestAShortListHasAContentLength(t *testing.T) {
 	server := serve(t, &fakes{pois: func(context.Context, *poiv1.ListPoisRequest) (*poiv1.ListPoisResponse, error) {
-		return &poiv1.ListPoisResponse{Pois: []*poiv1.Poi{{PoiId: 1, Name: "n"}}}, nil
+		return &poiv1.ListPoisResponse{Summaries: []*typev1.Summary{{Id: 1, Title: "n"}}}, nil
 	}})
 	want := xmlBody("<status>SUCCESS</status><POIList><POI1><POIID>1</POIID><name>n</name></POI1></POIList>")
 	for _, method := range []string{http.MethodGet, http.MethodHead} {

@@ -66,8 +66,8 @@ func TestNoReplyHasATextOfAnother(t *testing.T) {
 			if err != nil {
 				return "", err
 			}
-			for _, poi := range page.GetPois() {
-				fmt.Fprintln(&all, poi.GetPoiId(), poi.GetName())
+			for _, poi := range page.GetSummaries() {
+				fmt.Fprintln(&all, poi.GetId(), poi.GetTitle())
 			}
 			if request.PageToken = page.GetNextPageToken(); request.PageToken == "" {
 				return all.String(), nil

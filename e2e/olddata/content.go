@@ -85,14 +85,14 @@ func (s Sizes) entry(n int) *moveinv1.Entry {
 		Id: id(format.KindEntry, n), AuthorId: s.owner(die), Type: blogv1.BlogType(1 + die.Int32N(9)), Weather: blogv1.Weather(1 + die.Int32N(7)),
 		Title: title(die), Content: prose(die, 3+die.IntN(40)), CreateTime: created, Reward: 10,
 		PostDate: &typev1.Date{Year: int32(day.Year()), Month: int32(day.Month()), Day: int32(day.Day())}, // #nosec G115 -- of a calendar
-		Vote:     &moveinv1.Vote{Description: title(die) + "?"},
+		Vote:     &blogv1.Vote{Description: title(die) + "?"},
 	}
 	e.Lat, e.Lng = place(die)
 	if n%5 == 1 {
 		e.QuotedId = id(format.KindEntry, die.IntN(n))
 	}
 	for range choices {
-		e.Vote.Choices = append(e.Vote.Choices, &moveinv1.Choice{Description: title(die), Votes: 1 + die.Int64N(4)})
+		e.Vote.Choices = append(e.Vote.Choices, &blogv1.Choice{Description: title(die), Votes: 1 + die.Int64N(4)})
 	}
 	return e
 }

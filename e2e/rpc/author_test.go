@@ -19,11 +19,11 @@ func (k kind) written(author int64) map[int64][]string {
 		reply := must(k.send(k.w.t.Context(), "ListCommentsByAuthor", fields{
 			"author_id": author, "kind": int(k.of), "page_size": int32(2), "page_token": token,
 		}))(k.w.t)
-		for _, each := range readAll[*commentv1.AuthoredComment](reply, "comments") {
-			if by := each.GetComment().GetAuthor(); by.GetUserId() != author || by.GetName() == "" {
+		for _, each := range readAll[*commentv1.Comment](reply, "comments") {
+			if by := each.GetAuthor(); by.GetUserId() != author || by.GetName() == "" {
 				k.w.t.Errorf("a comment of %d is by %v", author, by)
 			}
-			texts[each.GetParentId()] = append(texts[each.GetParentId()], each.GetComment().GetText())
+			texts[each.GetParentId()] = append(texts[each.GetParentId()], each.GetText())
 		}
 		if token = read[string](reply, "next_page_token"); token == "" {
 			return texts

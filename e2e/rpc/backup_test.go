@@ -24,7 +24,7 @@ func TestABackupIsAStoreFileOfTheMomentWhenItBegan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	size := must(stream.Recv())(t).GetStart().GetSizeBytes()
+	size := must(stream.Recv())(t).GetSizeBytes()
 	after := w.newUser("after")
 	parts, err := collect(stream, nil)
 	if err != nil || len(parts) < 2 {
@@ -35,7 +35,7 @@ func TestABackupIsAStoreFileOfTheMomentWhenItBegan(t *testing.T) {
 		file.Write(part.GetChunk())
 	}
 	sum := sha256.Sum256(file.Bytes())
-	if end := parts[len(parts)-1].GetEnd(); !bytes.Equal(end.GetSha256(), sum[:]) || int64(file.Len()) != size {
+	if end := parts[len(parts)-1]; !bytes.Equal(end.GetSha256(), sum[:]) || int64(file.Len()) != size {
 		t.Errorf("announced %d bytes, got %d with the end %v", size, file.Len(), end)
 	}
 	data := t.TempDir()

@@ -133,12 +133,6 @@ func (t target) validRequest(user, album, blog, poi int64) proto.Message {
 		return &blogv1.ListBlogsRequest{AuthorId: user}
 	case "ListPois":
 		return &poiv1.ListPoisRequest{Category: poiv1.PoiCategory_POI_CATEGORY_TENDER}
-	case "ListAlbumsInBox":
-		return &albumv1.ListAlbumsInBoxRequest{Box: &typev1.Box{South: 20, West: 120, North: 30, East: 130}}
-	case "ListBlogsInBox":
-		return &blogv1.ListBlogsInBoxRequest{Box: &typev1.Box{South: 20, West: 120, North: 30, East: 130}}
-	case "ListPoisInBox":
-		return &poiv1.ListPoisInBoxRequest{Box: &typev1.Box{South: 20, West: 120, North: 30, East: 130}}
 	}
 	values := map[protoreflect.Name]any{
 		"user_id": user, "owner_id": user, "author_id": user, "actor_id": user, "voter_id": user,

@@ -102,8 +102,8 @@ func TestAnInvalidListRequestSaysHowToCorrectIt(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	for message, request := range map[string]*blogv1.ListBlogsRequest{
-		"author_id: must be given, unless entries are listed by planned date": {},
-		"order: must be by planned date when entries are chosen by that":      {AuthorId: 1, PostDateFrom: planned[0]},
+		"author_id: must be given, unless entries are listed by planned date or in a box": {},
+		"order: must be by planned date when entries are chosen by that":                  {AuthorId: 1, PostDateFrom: planned[0]},
 	} {
 		if got := status.Convert(failed(w.Blog.ListBlogs(t.Context(), request))).Message(); got != message {
 			t.Errorf("the message is %q, want %q", got, message)

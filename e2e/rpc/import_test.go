@@ -175,7 +175,7 @@ func TestAnImportUpdatesWhatDiffersIfAskedToOnEachStore(t *testing.T) {
 		near := must(p.Poi.SearchNearby(t.Context(), &poiv1.SearchNearbyRequest{
 			Circle: &typev1.Circle{Center: &typev1.Location{Lat: -1, Lng: 2}},
 		}))(t)
-		if found := near.GetPois(); len(found) != 1 || !slices.Contains(ids, found[0].GetPoi().GetPoiId()) {
+		if found := near.GetPois(); len(found) != 1 || !slices.Contains(ids, found[0].GetPoiId()) {
 			t.Errorf("nearby there are %v", found)
 		}
 	})
@@ -228,5 +228,5 @@ func (w *waybook) thrills() []int64 {
 	w.t.Helper()
 	pois := w.kinds()[2]
 	category := fields{"category": int(poiv1.PoiCategory_POI_CATEGORY_THRILL)}
-	return pois.ids(must(pois.summaries(w.t.Context(), category, 1000))(w.t))
+	return summaryIDs(must(pois.summaries(w.t.Context(), category, 1000))(w.t))
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"google.golang.org/grpc/codes"
-	"google.golang.org/protobuf/proto"
 
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
@@ -21,14 +20,21 @@ func boxed(south, west, north, east float64) *typev1.Box {
 // world returns the box of all points.
 func world() *typev1.Box { return boxed(-90, -180, 90, 180) }
 
+// boxed returns the fields of a list of the content of a category in a box, with changes.
+func (k kind) boxed(box *typev1.Box, category int, changes fields) fields {
+	values := fields{"box": box, "category": category, "view": int(typev1.View_VIEW_SUMMARY)}
+	if k.name == "Blog" {
+		values["publication"] = int(blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED)
+	}
+	return values.and(changes)
+}
+
 // inBox walks the content of a category in a box in pages of a size.
 func (k kind) inBox(t *testing.T, box *typev1.Box, category int, size int32) (ids []int64) {
 	t.Helper()
 	for token := ""; ; {
-		reply, err := k.send(t.Context(), "List%ssInBox", fields{"box": box, "category": category, "page_size": size, "page_token": token})
-		for _, each := range readAll[proto.Message](got(t, reply, err), k.lowers()) {
-			ids = append(ids, read[int64](each, string(k.field("id"))))
-		}
+		reply, err := k.send(t.Context(), "List", k.boxed(box, category, fields{"page_size": size, "page_token": token}))
+		ids = append(ids, summaryIDs(readAll[*typev1.Summary](got(t, reply, err), "summaries"))...)
 		if token = read[string](reply, "next_page_token"); token == "" {
 			slices.Sort(ids)
 			return ids
@@ -128,22 +134,23 @@ func TestABoxFailsAsTheContractsSay(t *testing.T) {
 		owner := w.newUser("a")
 		k.create(owner, "x")
 		k.create(owner, "y")
-		reply, err := k.send(t.Context(), "List%ssInBox", fields{"box": world(), "page_size": int32(1)})
+		reply, err := k.send(t.Context(), "List", k.boxed(world(), 0, fields{"page_size": int32(1)}))
 		token := read[string](got(t, reply, err), "next_page_token")
 		for name, test := range map[string]struct {
 			request fields
 			field   string
 		}{
-			"no box":                 {fields{}, "box"},
-			"an edge off the map":    {fields{"box": boxed(0, 178, 1, 181)}, "box.east"},
-			"not a number":           {fields{"box": boxed(0, math.NaN(), 1, 1)}, "box.west"},
-			"south above north":      {fields{"box": boxed(1, 0, 0, 1)}, "box"},
-			"an unknown category":    {fields{"box": world(), "category": 77}, string(k.category)},
-			"a token of another box": {fields{"box": boxed(-90, -180, 90, 179), "page_token": token}, "page_token"},
-			"a token cut short":      {fields{"box": world(), "page_token": token[1:]}, "page_token"},
+			"of a user":              {k.boxed(world(), 0, fields{"owner": owner}), "box"},
+			"not as summaries":       {k.boxed(world(), 0, fields{"view": 0}), "box"},
+			"an edge off the map":    {k.boxed(boxed(0, 178, 1, 181), 0, nil), "box.east"},
+			"not a number":           {k.boxed(boxed(0, math.NaN(), 1, 1), 0, nil), "box.west"},
+			"south above north":      {k.boxed(boxed(1, 0, 0, 1), 0, nil), "box"},
+			"an unknown category":    {k.boxed(world(), 77, nil), string(k.category)},
+			"a token of another box": {k.boxed(boxed(-90, -180, 90, 179), 0, fields{"page_token": token}), "page_token"},
+			"a token cut short":      {k.boxed(world(), 0, fields{"page_token": token[1:]}), "page_token"},
 		} {
 			t.Run(k.service+" "+name, func(t *testing.T) {
-				expectFault(t, failed(k.send(t.Context(), "List%ssInBox", test.request)), codes.InvalidArgument, "INVALID_PARAMETER", test.field)
+				expectFault(t, failed(k.send(t.Context(), "List", test.request)), codes.InvalidArgument, "INVALID_PARAMETER", test.field)
 			})
 		}
 	}

@@ -78,7 +78,7 @@ func oldContent(a, b int64) (all [][]*moveinv1.Record) {
 		Id: "8", AuthorId: a, Type: blogv1.BlogType_BLOG_TYPE_MOOD, Lat: proto.Float64(-25.03), Lng: proto.Float64(1.5), Title: "舊標題",
 		Content: "一\n二", PostDate: &typev1.Date{Year: 2009, Month: 3, Day: 1}, Weather: blogv1.Weather_WEATHER_RAINBOW, QuotedId: "7",
 		ZoomLevel: proto.Int32(12), MapType: proto.Int32(2), Score: 3, Reward: 25, CreateTime: longAgo(2), UpdateTime: longAgo(7),
-		Vote: &moveinv1.Vote{Description: "哪裡?", Choices: []*moveinv1.Choice{{Description: "山", Votes: 10}, {Description: "海"}, {Description: "城", Votes: 1}}},
+		Vote: &blogv1.Vote{Description: "哪裡?", Choices: []*blogv1.Choice{{Description: "山", Votes: 10}, {Description: "海"}, {Description: "城", Votes: 1}}},
 	}
 	quoted := proto.CloneOf(entry)
 	quoted.Id, quoted.QuotedId, quoted.Vote, quoted.UpdateTime, quoted.ZoomLevel, quoted.MapType = "7", "", nil, nil, nil, nil

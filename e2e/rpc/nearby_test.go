@@ -18,16 +18,8 @@ func circle(lat, lng, radius float64) fields {
 
 func at(lat, lng float64) *typev1.Location { return &typev1.Location{Lat: lat, Lng: lng} }
 
-// found is the path in an item of SearchNearby to the fields of its content. Entries are flat.
-func (k kind) found() string {
-	if k.name == "Blog" {
-		return ""
-	}
-	return k.lower() + "."
-}
-
 func (k kind) nearby(search fields) page {
-	return k.page("SearchNearby", search, k.lowers(), k.found()+string(k.field("id")))
+	return k.page("SearchNearby", search, k.lowers(), string(k.field("id")))
 }
 
 func TestSearchNearbyFindsTheNearestFirst(t *testing.T) {
@@ -63,10 +55,10 @@ func TestSearchNearbyFindsTheNearestFirst(t *testing.T) {
 			}
 			reply := must(k.send(t.Context(), "SearchNearby", circle(0.5, 178, 100_000)))(t)
 			items := readAll[proto.Message](reply, k.lowers())
-			if len(items) != 1 || read[int64](items[0], k.found()+string(k.field("id"))) != far {
+			if len(items) != 1 || read[int64](items[0], string(k.field("id"))) != far {
 				t.Fatalf("found %v", items)
 			}
-			away, owner := read[float64](items[0], "distance_meters"), read[string](items[0], k.found()+k.by()+".name")
+			away, owner := read[float64](items[0], "distance_meters"), read[string](items[0], k.by()+".name")
 			if want := 6371008.8 * math.Pi / 360; math.Abs(away-want) > 1e-6 || owner != "b" {
 				t.Errorf("found %v away, of %s, want %v", away, owner, want)
 			}

@@ -83,7 +83,7 @@ func whole(kind, oldID string, user int64, first int) []*moveinv1.Record {
 		"entry": &moveinv1.Entry{
 			Id: oldID, AuthorId: user, Type: blogv1.BlogType_BLOG_TYPE_MOOD, Lat: lat, Lng: lng, Title: "舊標題", Content: "一",
 			PostDate: &typev1.Date{Year: 2009, Month: 3, Day: 1}, Weather: blogv1.Weather_WEATHER_RAINBOW, CreateTime: longAgo(0),
-			Vote: &moveinv1.Vote{Description: "?", Choices: []*moveinv1.Choice{{Description: "山"}, {Description: "海"}, {Description: "城"}}},
+			Vote: &blogv1.Vote{Description: "?", Choices: []*blogv1.Choice{{Description: "山"}, {Description: "海"}, {Description: "城"}}},
 		},
 	}
 	all := []*moveinv1.Record{record(contents[kind])}
@@ -208,10 +208,10 @@ func TestAListContinuesAfterAnOldIdentifier(t *testing.T) {
 	} {
 		listed, err := w.Album.ListAlbums(t.Context(), &albumv1.ListAlbumsRequest{OwnerId: user, AfterAlbumId: after, View: typev1.View_VIEW_SUMMARY})
 		var ids []int64
-		for _, album := range got(t, listed, err).GetAlbums() {
-			ids = append(ids, album.GetAlbumId())
-			if (album.GetOldId() == "IMG_1") != (album.GetAlbumId() == text) {
-				t.Errorf("the old identifier of %d is %q", album.GetAlbumId(), album.GetOldId())
+		for _, album := range got(t, listed, err).GetSummaries() {
+			ids = append(ids, album.GetId())
+			if (album.GetOldId() == "IMG_1") != (album.GetId() == text) {
+				t.Errorf("the old identifier of %d is %q", album.GetId(), album.GetOldId())
 			}
 		}
 		if !slices.Equal(ids, want) {

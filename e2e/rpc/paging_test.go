@@ -67,7 +67,7 @@ func (w *waybook) pages(owner int64) map[string]page {
 	for _, thread := range threads {
 		all[thread.service+" ListComments"] = thread.page("ListComments", fields{"id": thread.id}, "comments", "comment_id")
 		all[thread.service+" ListCommentsByAuthor"] = thread.page(
-			"ListCommentsByAuthor", fields{"author_id": owner, "kind": int(thread.of)}, "comments", "comment.comment_id")
+			"ListCommentsByAuthor", fields{"author_id": owner, "kind": int(thread.of)}, "comments", "comment_id")
 		if thread.hasPhotos() {
 			all[thread.service+" ListPhotos"] = thread.page("ListPhotos", fields{"id": thread.id}, "photos", "photo_id")
 		}

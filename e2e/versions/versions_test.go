@@ -187,7 +187,7 @@ func (w *world) expectFound(p *program) {
 	}
 	got, want := map[int64]string{}, map[int64]string{}
 	for _, each := range found.GetPois() {
-		got[each.GetPoi().GetPoiId()] = each.GetPoi().GetName()
+		got[each.GetPoiId()] = each.GetName()
 	}
 	for id, d := range w.alive("pois") {
 		want[id] = d.title

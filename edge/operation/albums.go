@@ -131,11 +131,4 @@ func asUserID(s string) (int64, bool) {
 	return value, ok && paramUserID.Range.Includes(value)
 }
 
-var albumList = reply.List[*albumv1.Album]{Name: "albumList", Item: "album", WriteItem: func(out reply.Writer, album *albumv1.Album) {
-	out.ID("albumID", album.GetAlbumId(), album.GetOldId())
-	out.Text("albumTitle", album.GetTitle())
-}}
-
-func albumIDs(album *albumv1.Album) (id int64, oldID string) {
-	return album.GetAlbumId(), album.GetOldId()
-}
+var albumList = summaries("albumList", "album", "albumID", "albumTitle")

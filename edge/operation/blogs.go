@@ -157,14 +157,7 @@ func userBlogsRequest(in *Input) *blogv1.ListBlogsRequest {
 	}
 }
 
-var blogList = reply.List[*blogv1.Blog]{Name: "blogList", Item: "blog", WriteItem: func(out reply.Writer, blog *blogv1.Blog) {
-	out.ID("blogID", blog.GetBlogId(), blog.GetOldId())
-	out.Text("blogTitle", blog.GetTitle())
-}}
-
-func blogIDs(blog *blogv1.Blog) (id int64, oldID string) {
-	return blog.GetBlogId(), blog.GetOldId()
-}
+var blogList = summaries("blogList", "blog", "blogID", "blogTitle")
 
 // maxChoices is the most choices of a vote.
 const maxChoices = 20

@@ -133,9 +133,9 @@ func searchAlbumsRequest(in *Input) *albumv1.SearchNearbyRequest {
 	}
 }
 
-var foundAlbums = reply.List[*albumv1.FoundAlbum]{Name: "albumList", Item: "album", WriteItem: func(out reply.Writer, found *albumv1.FoundAlbum) {
-	writeShownAlbum(out, found.GetAlbum())
-	writeDistance(out, found.GetDistanceMeters())
+var foundAlbums = reply.List[*albumv1.Album]{Name: "albumList", Item: "album", WriteItem: func(out reply.Writer, album *albumv1.Album) {
+	writeShownAlbum(out, album)
+	writeDistance(out, album.GetDistanceMeters())
 }}
 
 // searchBlogsRequest reads the parameters of getNearbyBlogList around a point (rule 17.20).
@@ -146,7 +146,7 @@ func searchBlogsRequest(in *Input) *blogv1.SearchNearbyRequest {
 	}
 }
 
-var foundBlogs = reply.List[*blogv1.FoundBlog]{Name: "blogList", Item: "blog", WriteItem: func(out reply.Writer, found *blogv1.FoundBlog) {
+var foundBlogs = reply.List[*blogv1.Blog]{Name: "blogList", Item: "blog", WriteItem: func(out reply.Writer, found *blogv1.Blog) {
 	out.ID("blogID", found.GetBlogId(), found.GetOldId())
 	out.Text("blogTitle", found.GetTitle())
 	writeAuthor(out, found.GetAuthor())
@@ -169,25 +169,34 @@ func requiredBox(in *Input) *typev1.Box {
 }
 
 // albumsInBoxRequest reads the parameters of getNearbyAlbumList in a box (rule 17.20).
-func albumsInBoxRequest(in *Input) *albumv1.ListAlbumsInBoxRequest {
-	return &albumv1.ListAlbumsInBoxRequest{Box: requiredBox(in), Category: optionalAlbumCategory(in)}
+func albumsInBoxRequest(in *Input) *albumv1.ListAlbumsRequest {
+	return &albumv1.ListAlbumsRequest{View: typev1.View_VIEW_SUMMARY, Box: requiredBox(in), Category: optionalAlbumCategory(in)}
 }
 
-var locatedAlbums = reply.List[*albumv1.LocatedAlbum]{Name: "albumList", Item: "album", WriteItem: func(out reply.Writer, album *albumv1.LocatedAlbum) {
-	out.ID("albumID", album.GetAlbumId(), "")
-	out.Text("albumTitle", album.GetTitle())
-	out.Integer("category", int64(album.GetCategory()))
-	writeLocation(out, album.GetLocation())
-}}
+var locatedAlbums = located("albumList", "album", "albumID", "albumTitle", writeCategory)
 
 // blogsInBoxRequest reads the parameters of getNearbyBlogList in a box (rule 17.20).
-func blogsInBoxRequest(in *Input) *blogv1.ListBlogsInBoxRequest {
-	return &blogv1.ListBlogsInBoxRequest{Box: requiredBox(in), Type: optionalBlogType(in)}
+func blogsInBoxRequest(in *Input) *blogv1.ListBlogsRequest {
+	return &blogv1.ListBlogsRequest{
+		View: typev1.View_VIEW_SUMMARY, Box: requiredBox(in), Type: optionalBlogType(in),
+		Publication: blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED,
+	}
 }
 
-var locatedBlogs = reply.List[*blogv1.LocatedBlog]{Name: "blogList", Item: "blog", WriteItem: func(out reply.Writer, blog *blogv1.LocatedBlog) {
-	out.ID("blogID", blog.GetBlogId(), "")
-	out.Text("blogTitle", blog.GetTitle())
-	out.Text("type", nameOf(blogTypes[:], blog.GetType()))
-	writeLocation(out, blog.GetLocation())
-}}
+var locatedBlogs = located("blogList", "blog", "blogID", "blogTitle", func(out reply.Writer, category int32) {
+	out.Text("type", nameOf(blogTypes[:], blogv1.BlogType(category)))
+})
+
+// located returns the list of summaries on a map, under the names that a kind of content has in replies (rule 17.5).
+func located(list, item, id, title string, writeCategory func(out reply.Writer, category int32)) reply.List[*typev1.Summary] {
+	all := summaries(list, item, id, title)
+	writeSummary := all.WriteItem
+	all.WriteItem = func(out reply.Writer, summary *typev1.Summary) {
+		writeSummary(out, summary)
+		writeCategory(out, summary.GetCategory())
+		writeLocation(out, summary.GetLocation())
+	}
+	return all
+}
+
+func writeCategory(out reply.Writer, category int32) { out.Integer("category", int64(category)) }

@@ -12,6 +12,7 @@ import (
 	"github.com/waybook/waybook/edge/form"
 	"github.com/waybook/waybook/edge/push"
 	"github.com/waybook/waybook/edge/reply"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // The parameters limit and after select a part of a list, an addition to the legacy contract
@@ -134,6 +135,18 @@ func idList[Request listRequest, Response pageResponse, Item any](
 		out.Finish()
 		return nil
 	}}
+}
+
+// summaries returns the list of summaries under the names that a kind of content has in replies.
+func summaries(list, item, id, title string) reply.List[*typev1.Summary] {
+	return reply.List[*typev1.Summary]{Name: list, Item: item, WriteItem: func(out reply.Writer, summary *typev1.Summary) {
+		out.ID(id, summary.GetId(), summary.GetOldId())
+		out.Text(title, summary.GetTitle())
+	}}
+}
+
+func summaryID(summary *typev1.Summary) (id int64, oldID string) {
+	return summary.GetId(), summary.GetOldId()
 }
 
 // part is the part of a list that a client wants.

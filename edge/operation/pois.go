@@ -28,10 +28,7 @@ func categoryPoisRequest(in *Input) *poiv1.ListPoisRequest {
 	}
 }
 
-var poiList = reply.List[*poiv1.Poi]{Name: "POIList", Item: "POI", WriteItem: func(out reply.Writer, poi *poiv1.Poi) {
-	out.ID("POIID", poi.GetPoiId(), poi.GetOldId())
-	out.Text("name", poi.GetName())
-}}
+var poiList = summaries("POIList", "POI", "POIID", "name")
 
 // getPoiRequest reads the parameter of getPOI (rule 6.5).
 func getPoiRequest(in *Input) *poiv1.GetPoiRequest {
@@ -78,8 +75,6 @@ func poiPhotos(ids ids) reply.List[*photov1.Photo] {
 	}}
 }
 
-func poiIDs(poi *poiv1.Poi) (id int64, oldID string) { return poi.GetPoiId(), poi.GetOldId() }
-
 // The parameters of areas (rules 17.3 to 17.6).
 var (
 	paramNearLat = form.Parameter{Name: "lat", Hint: "from -90 to 90", OneOf: "lat or latMin", Syntax: form.DecimalSyntax}
@@ -117,10 +112,12 @@ func optionalPoiCategory(in *Input) poiv1.PoiCategory {
 }
 
 // foundPois writes landmarks with their distances from the point (rule 17.4).
-var foundPois = reply.List[*poiv1.FoundPoi]{Name: "POIList", Item: "POI", WriteItem: func(out reply.Writer, found *poiv1.FoundPoi) {
-	poi := found.GetPoi()
-	writePlace(out, poi.GetPoiId(), poi.GetOldId(), poi.GetName(), poi.GetCategory(), poi.GetLocation())
-	writeDistance(out, found.GetDistanceMeters())
+var foundPois = reply.List[*poiv1.Poi]{Name: "POIList", Item: "POI", WriteItem: func(out reply.Writer, poi *poiv1.Poi) {
+	out.ID("POIID", poi.GetPoiId(), poi.GetOldId())
+	out.Text("name", poi.GetName())
+	out.Integer("category", int64(poi.GetCategory()))
+	writeLocation(out, poi.GetLocation())
+	writeDistance(out, poi.GetDistanceMeters())
 }}
 
 // writeDistance rounds to a tenth of a metre. The sphere is not the Earth; more digits would say nothing.
@@ -128,19 +125,9 @@ func writeDistance(out reply.Writer, meters float64) {
 	out.Decimal("distance", math.Round(meters*10)/10)
 }
 
-// listPoisInBoxRequest reads the parameters of getNearbyPOIList in a box (rule 17.5).
-func listPoisInBoxRequest(in *Input) *poiv1.ListPoisInBoxRequest {
-	return &poiv1.ListPoisInBoxRequest{Box: requiredBox(in), Category: optionalPoiCategory(in)}
+// poisInBoxRequest reads the parameters of getNearbyPOIList in a box (rule 17.5).
+func poisInBoxRequest(in *Input) *poiv1.ListPoisRequest {
+	return &poiv1.ListPoisRequest{View: typev1.View_VIEW_SUMMARY, Box: requiredBox(in), Category: optionalPoiCategory(in)}
 }
 
-// locatedPois writes landmarks for a map (rule 17.5).
-var locatedPois = reply.List[*poiv1.LocatedPoi]{Name: "POIList", Item: "POI", WriteItem: func(out reply.Writer, poi *poiv1.LocatedPoi) {
-	writePlace(out, poi.GetPoiId(), "", poi.GetName(), poi.GetCategory(), poi.GetLocation())
-}}
-
-func writePlace(out reply.Writer, id int64, oldID, name string, category poiv1.PoiCategory, location *typev1.Location) {
-	out.ID("POIID", id, oldID)
-	out.Text("name", name)
-	out.Integer("category", int64(category))
-	writeLocation(out, location)
-}
+var locatedPois = located("POIList", "POI", "POIID", "name", writeCategory)

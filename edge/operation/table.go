@@ -20,9 +20,9 @@ func legacyOperations(c *Config) []Operation {
 		{"updateAlbum", AsWritten, Writes, LoginNeeded, unary(c, updateAlbumRequest, c.Album.UpdateAlbum, writeNothing)},
 		{"updateAlbum", Deleting, Writes, LoginNeeded, unary(c, deleteAlbumRequest, c.Album.DeleteAlbum, writeNothing)},
 		{"getAlbum", AsWritten, Reads, Anonymous, paged(c, getAlbumRequest, c.Album.GetAlbum, writeAlbum(withoutIDs))},
-		{"getUserAlbumList", AsWritten, Reads, Anonymous, idList(c, userAlbumsRequest, c.Album.ListAlbums, (*albumv1.ListAlbumsResponse).GetAlbums, albumList, albumIDs)},
+		{"getUserAlbumList", AsWritten, Reads, Anonymous, idList(c, userAlbumsRequest, c.Album.ListAlbums, (*albumv1.ListAlbumsResponse).GetSummaries, albumList, summaryID)},
 
-		{"getCategoryPOIList", AsWritten, Reads, Anonymous, idList(c, categoryPoisRequest, c.Poi.ListPois, (*poiv1.ListPoisResponse).GetPois, poiList, poiIDs)},
+		{"getCategoryPOIList", AsWritten, Reads, Anonymous, idList(c, categoryPoisRequest, c.Poi.ListPois, (*poiv1.ListPoisResponse).GetSummaries, poiList, summaryID)},
 		{"getPOI", AsWritten, Reads, Anonymous, paged(c, getPoiRequest, c.Poi.GetPoi, writePoi(withoutIDs))},
 
 		{"postBlog", AsWritten, Writes, LoginNeeded, unary(c, postBlogRequest(c), c.Blog.CreateBlog, writeNewBlog)},
@@ -39,17 +39,17 @@ func additions(c *Config) []Operation {
 		return nil
 	}
 	rows := []Operation{
-		{"getUserBlogList", AsWritten, Reads, Anonymous, idList(c, userBlogsRequest, c.Blog.ListBlogs, (*blogv1.ListBlogsResponse).GetBlogs, blogList, blogIDs)},
+		{"getUserBlogList", AsWritten, Reads, Anonymous, idList(c, userBlogsRequest, c.Blog.ListBlogs, (*blogv1.ListBlogsResponse).GetSummaries, blogList, summaryID)},
 
 		{"getUserPOIList", AsWritten, Reads, Anonymous, tokenList(c, poisOfOwnerRequest, c.Poi.ListPois, (*poiv1.ListPoisResponse).GetPois, shownPois)},
 
 		{"getNearbyPOIList", Around, Reads, Anonymous, tokenList(c, searchNearbyRequest, c.Poi.SearchNearby, (*poiv1.SearchNearbyResponse).GetPois, foundPois)},
-		{"getNearbyPOIList", InBox, Reads, Anonymous, tokenList(c, listPoisInBoxRequest, c.Poi.ListPoisInBox, (*poiv1.ListPoisInBoxResponse).GetPois, locatedPois)},
+		{"getNearbyPOIList", InBox, Reads, Anonymous, tokenList(c, poisInBoxRequest, c.Poi.ListPois, (*poiv1.ListPoisResponse).GetSummaries, locatedPois)},
 
 		{"getNearbyAlbumList", Around, Reads, Anonymous, tokenList(c, searchAlbumsRequest, c.Album.SearchNearby, (*albumv1.SearchNearbyResponse).GetAlbums, foundAlbums)},
-		{"getNearbyAlbumList", InBox, Reads, Anonymous, tokenList(c, albumsInBoxRequest, c.Album.ListAlbumsInBox, (*albumv1.ListAlbumsInBoxResponse).GetAlbums, locatedAlbums)},
+		{"getNearbyAlbumList", InBox, Reads, Anonymous, tokenList(c, albumsInBoxRequest, c.Album.ListAlbums, (*albumv1.ListAlbumsResponse).GetSummaries, locatedAlbums)},
 		{"getNearbyBlogList", Around, Reads, Anonymous, tokenList(c, searchBlogsRequest, c.Blog.SearchNearby, (*blogv1.SearchNearbyResponse).GetBlogs, foundBlogs)},
-		{"getNearbyBlogList", InBox, Reads, Anonymous, tokenList(c, blogsInBoxRequest, c.Blog.ListBlogsInBox, (*blogv1.ListBlogsInBoxResponse).GetBlogs, locatedBlogs)},
+		{"getNearbyBlogList", InBox, Reads, Anonymous, tokenList(c, blogsInBoxRequest, c.Blog.ListBlogs, (*blogv1.ListBlogsResponse).GetSummaries, locatedBlogs)},
 
 		{"getRecentAlbumList", AsWritten, Reads, Anonymous, tokenList(c, recentAlbumsRequest, c.Album.ListAlbums, (*albumv1.ListAlbumsResponse).GetAlbums, shownAlbums)},
 		{"getRecentBlogList", AsWritten, Reads, Anonymous, tokenList(c, recentBlogsRequest, c.Blog.ListBlogs, (*blogv1.ListBlogsResponse).GetBlogs, shownBlogs)},

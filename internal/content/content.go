@@ -249,24 +249,18 @@ func (k *Kind[P]) RequireOwner(ctx context.Context, users *profiles.Directory, i
 	return err
 }
 
-// Summaries are the documents of a kind as lists show them with VIEW_SUMMARY. S is the stored part and M
-// the message of the contract. They may be used concurrently.
-type Summaries[S, M any] struct {
+// Summaries are the documents of a kind as lists show them with VIEW_SUMMARY. S is the stored part. They may be used
+// concurrently.
+type Summaries[S any] struct {
 	documents *docstore.Projection[S]
-	show      func(message *M, summary *S)
-	// id returns the identifier of a summary. oldIDs returns the old identifiers of documents, and
-	// tell puts one into a message.
-	id     func(*S) int64
+	show      func(*S) (id int64, title string)
+	// oldIDs returns the old identifiers of documents.
 	oldIDs func(ctx context.Context, ids []int64) (map[int64]string, error)
-	tell   func(message *M, oldID string)
 }
 
-// Summarize returns the summaries of a kind. S must be a struct with bson tags. show fills
-// a message. id returns the identifier of a summary, and tell puts an old one into a message.
-func Summarize[S, M, P any](
-	kind *Kind[P], show func(message *M, summary *S), id func(*S) int64, tell func(message *M, oldID string),
-) *Summaries[S, M] {
-	return &Summaries[S, M]{docstore.Project[S](kind.Documents), show, id, kind.oldIDs, tell}
+// Summarize returns the summaries of a kind. S must be a struct with bson tags. show returns its identifier and its title.
+func Summarize[S, P any](kind *Kind[P], show func(*S) (id int64, title string)) *Summaries[S] {
+	return &Summaries[S]{docstore.Project[S](kind.Documents), show, kind.oldIDs}
 }
 
 // maxSummaryBytes bounds the documents of a page, which the embedded engine counts whole. It is as much as the photos and
@@ -275,28 +269,30 @@ const maxSummaryBytes = 2 * docstore.MaxPageBytes
 
 // Page returns the summaries of a page of documents, without those that keep refuses, and the token of the next
 // page. keep may be nil. The summaries are in the memory of the call.
-func (s *Summaries[S, M]) Page(ctx context.Context, query docstore.Query, keep func(*S) bool) (shown []*M, next string, err error) {
+func (s *Summaries[S]) Page(
+	ctx context.Context, query docstore.Query, keep func(*S) bool,
+) (shown []*typev1.Summary, next string, err error) {
 	query.Arena, query.MaxBytes = arena.Of(ctx), maxSummaryBytes
 	page, err := s.documents.Page(ctx, query)
 	if err != nil {
 		return nil, "", err
 	}
-	messages := arena.Slice[M](query.Arena, len(page.Documents)) // one allocation for all
-	shown = arena.Slice[*M](query.Arena, len(page.Documents))[:0]
+	messages := arena.Slice[typev1.Summary](query.Arena, len(page.Documents)) // one allocation for all
+	shown = arena.Slice[*typev1.Summary](query.Arena, len(page.Documents))[:0]
 	var untold []int64
-	var of map[int64]*M
+	var of map[int64]*typev1.Summary
 	for i := range page.Documents {
 		document, message := &page.Documents[i], &messages[i]
 		if keep != nil && !keep(document) {
 			continue
 		}
-		s.show(message, document)
+		message.Id, message.Title = s.show(document)
 		shown = append(shown, message)
-		if newID := s.id(document); aliases.IsText(newID) {
+		if aliases.IsText(message.GetId()) {
 			if of == nil {
-				of = map[int64]*M{}
+				of = map[int64]*typev1.Summary{}
 			}
-			untold, of[newID] = append(untold, newID), message
+			untold, of[message.GetId()] = append(untold, message.GetId()), message
 		}
 	}
 	if len(untold) > 0 {
@@ -305,7 +301,7 @@ func (s *Summaries[S, M]) Page(ctx context.Context, query docstore.Query, keep f
 			return nil, "", err
 		}
 		for newID, oldID := range oldIDs {
-			s.tell(of[newID], oldID)
+			of[newID].OldId = oldID
 		}
 	}
 	return shown, page.Next, nil

@@ -278,8 +278,7 @@ func TestAPageOfSummariesLeavesOutWhatIsRefused(t *testing.T) {
 	for id := int64(8); id <= 16; id++ {
 		must(t, w.Documents.Insert(t.Context(), box{ID: id, OwnerID: owner}))
 	}
-	summaries := content.Summarize(w.Kind, func(message *int64, s *boxSummary) { *message = s.ID },
-		func(s *boxSummary) int64 { return s.ID }, func(*int64, string) {})
+	summaries := content.Summarize(w.Kind, func(s *boxSummary) (int64, string) { return s.ID, "" })
 	isEven := func(s *boxSummary) bool { return s.ID%2 == 0 }
 	for name, c := range map[string]struct {
 		keep func(*boxSummary) bool
@@ -292,8 +291,8 @@ func TestAPageOfSummariesLeavesOutWhatIsRefused(t *testing.T) {
 		for i, want := range c.want {
 			page, next, err := summaries.Page(t.Context(), query, c.keep)
 			var got []int64
-			for _, id := range page {
-				got = append(got, *id)
+			for _, each := range page {
+				got = append(got, each.GetId())
 			}
 			if err != nil || !slices.Equal(got, want) || (next == "") != (i == len(c.want)-1) {
 				t.Errorf("%s: page %d is %v, want %v (next %q, %v)", name, i, got, want, next, err)

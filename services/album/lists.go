@@ -12,6 +12,9 @@ import (
 
 // ListAlbums returns a page of albums.
 func (s *server) ListAlbums(ctx context.Context, request *albumv1.ListAlbumsRequest) (*albumv1.ListAlbumsResponse, error) {
+	if request.GetBox() != nil {
+		return s.listInBox(ctx, request)
+	}
 	owner, token := request.GetOwnerId(), request.GetPageToken()
 	query := docstore.Query{
 		Where: listed(request), Descending: request.GetOrder() == typev1.ListOrder_LIST_ORDER_NEWEST_FIRST,
@@ -20,7 +23,7 @@ func (s *server) ListAlbums(ctx context.Context, request *albumv1.ListAlbumsRequ
 	reply := &albumv1.ListAlbumsResponse{}
 	if request.GetView() == typev1.View_VIEW_SUMMARY {
 		var err error
-		if reply.Albums, reply.NextPageToken, err = s.summaries.Page(ctx, query, nil); err != nil {
+		if reply.Summaries, reply.NextPageToken, err = s.summaries.Page(ctx, query, nil); err != nil {
 			return nil, err
 		}
 	} else {
@@ -30,7 +33,7 @@ func (s *server) ListAlbums(ctx context.Context, request *albumv1.ListAlbumsRequ
 		}
 		reply.Albums, reply.NextPageToken = s.showAll(ctx, page.Documents), page.Next
 	}
-	if len(reply.Albums) == 0 && owner != 0 && token == "" {
+	if len(reply.GetSummaries())+len(reply.GetAlbums()) == 0 && owner != 0 && token == "" {
 		if err := s.albums.RequireOwner(ctx, s.profiles, owner, byOwner().Is(owner)); err != nil {
 			return nil, err
 		}
@@ -58,13 +61,7 @@ type summary struct {
 	Title string `bson:"title"`
 }
 
-func showSummary(message *albumv1.Album, a *summary) {
-	message.AlbumId, message.Title = a.ID, a.Title
-}
-
-func idOfSummary(a *summary) int64 { return a.ID }
-
-func tellOldID(message *albumv1.Album, oldID string) { message.OldId = oldID }
+func showSummary(a *summary) (id int64, title string) { return a.ID, a.Title }
 
 // SearchNearby returns a page of the albums in an area, nearest first.
 func (s *server) SearchNearby(ctx context.Context, request *albumv1.SearchNearbyRequest) (*albumv1.SearchNearbyResponse, error) {
@@ -76,11 +73,10 @@ func (s *server) SearchNearby(ctx context.Context, request *albumv1.SearchNearby
 		return nil, err
 	}
 	albums := s.showAll(ctx, nearby.DocumentsOf(found))
-	reply := &albumv1.SearchNearbyResponse{Albums: make([]*albumv1.FoundAlbum, len(found)), NextPageToken: next}
 	for i, f := range found {
-		reply.Albums[i] = &albumv1.FoundAlbum{Album: albums[i], DistanceMeters: f.Distance}
+		albums[i].DistanceMeters = new(f.Distance)
 	}
-	return reply, nil
+	return &albumv1.SearchNearbyResponse{Albums: albums, NextPageToken: next}, nil
 }
 
 func locationOf(a *album) nearby.Location {
@@ -101,20 +97,19 @@ func locationOfLocated(a *located) (location nearby.Location, cell int64) {
 	return nearby.Location{ID: a.ID, Category: int64(a.Category), Lat: a.Lat, Lng: a.Lng}, a.Cell
 }
 
-// ListAlbumsInBox returns a page of the albums in a box, in the order of their cells.
-func (s *server) ListAlbumsInBox(ctx context.Context, request *albumv1.ListAlbumsInBoxRequest) (*albumv1.ListAlbumsInBoxResponse, error) {
+// listInBox returns a page of the albums in a box, in the order of their cells.
+func (s *server) listInBox(ctx context.Context, request *albumv1.ListAlbumsRequest) (*albumv1.ListAlbumsResponse, error) {
 	found, next, err := s.boxes.Search(ctx, nearby.BoxQuery[located]{
 		Box: nearby.BoxOf(request.GetBox()), Category: int64(request.GetCategory()),
-		Size: service.PageSize(request.GetPageSize(), 1000, service.MaxPage), Token: request.GetPageToken(),
+		Size: service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	reply := &albumv1.ListAlbumsInBoxResponse{Albums: make([]*albumv1.LocatedAlbum, len(found)), NextPageToken: next}
+	reply := &albumv1.ListAlbumsResponse{Summaries: make([]*typev1.Summary, len(found)), NextPageToken: next}
 	for i, a := range found {
-		reply.Albums[i] = &albumv1.LocatedAlbum{
-			AlbumId: a.ID, Title: a.Title, Category: albumv1.AlbumCategory(a.Category),
-			Location: &typev1.Location{Lat: a.Lat, Lng: a.Lng},
+		reply.Summaries[i] = &typev1.Summary{
+			Id: a.ID, Title: a.Title, Location: &typev1.Location{Lat: a.Lat, Lng: a.Lng}, Category: a.Category,
 		}
 	}
 	return reply, nil

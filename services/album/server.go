@@ -32,7 +32,7 @@ type server struct {
 
 	albums *content.Kind[album]
 	// summaries are the albums as lists show them.
-	summaries *content.Summaries[summary, albumv1.Album]
+	summaries *content.Summaries[summary]
 	// nearby finds albums by their place, and boxes as maps show them.
 	nearby    *nearby.Documents[album]
 	boxes     *nearby.Boxes[located]
@@ -64,7 +64,7 @@ func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) 
 	if err != nil {
 		return nil, err
 	}
-	s.summaries = content.Summarize(s.albums, showSummary, idOfSummary, tellOldID)
+	s.summaries = content.Summarize(s.albums, showSummary)
 	s.nearby = nearby.New(s.albums.Documents, s.albums.Documents, onMap(), locationOf)
 	s.boxes = nearby.NewBoxes(docstore.Project[located](s.albums.Documents), onMap(), locationOfLocated)
 	s.mover = s.newMover()

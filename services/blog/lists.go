@@ -25,6 +25,9 @@ const lastDay = day(99991231)
 
 // ListBlogs returns a page of entries.
 func (s *server) ListBlogs(ctx context.Context, request *blogv1.ListBlogsRequest) (*blogv1.ListBlogsResponse, error) {
+	if request.GetBox() != nil {
+		return s.listInBox(ctx, request)
+	}
 	author, token, last := request.GetAuthorId(), request.GetPageToken(), lastDay
 	isRecent := request.GetOrder() == blogv1.BlogOrder_BLOG_ORDER_RECENT
 	isPublished := isRecent || request.GetPublication() == blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED
@@ -47,7 +50,7 @@ func (s *server) ListBlogs(ctx context.Context, request *blogv1.ListBlogsRequest
 	if request.GetView() == typev1.View_VIEW_SUMMARY {
 		query.Limit = service.PageSize(request.GetPageSize(), 100, service.MaxPage)
 		var err error
-		reply.Blogs, reply.NextPageToken, err = s.summaries.Page(ctx, query, func(b *summary) bool { return b.PostDay <= last })
+		reply.Summaries, reply.NextPageToken, err = s.summaries.Page(ctx, query, func(b *summary) bool { return b.PostDay <= last })
 		if err != nil {
 			return nil, err
 		}
@@ -59,7 +62,7 @@ func (s *server) ListBlogs(ctx context.Context, request *blogv1.ListBlogsRequest
 		shown := slices.DeleteFunc(page.Documents, func(b blog) bool { return b.PostDay > last })
 		reply.Blogs, reply.NextPageToken = s.showAll(ctx, shown), page.Next
 	}
-	if len(reply.Blogs) == 0 && author != 0 && token == "" {
+	if len(reply.GetSummaries())+len(reply.GetBlogs()) == 0 && author != 0 && token == "" {
 		if err := s.blogs.RequireOwner(ctx, s.profiles, author, byAuthor().Is(author)); err != nil {
 			return nil, err
 		}
@@ -124,13 +127,7 @@ type summary struct {
 	PostDay day    `bson:"post_day"`
 }
 
-func showSummary(message *blogv1.Blog, b *summary) {
-	message.BlogId, message.Title = b.ID, b.Title
-}
-
-func idOfSummary(b *summary) int64 { return b.ID }
-
-func tellOldID(message *blogv1.Blog, oldID string) { message.OldId = oldID }
+func showSummary(b *summary) (id int64, title string) { return b.ID, b.Title }
 
 // A page token begins with the day on which the walk began, because the bounds of its query do.
 func recentToken(from day, token string) string {
@@ -151,7 +148,7 @@ func parseRecent(text string, today day) (from day, token string, err error) {
 	return from, token, nil
 }
 
-// located is the part of an entry that SearchNearby and ListBlogsInBox show. The texts of a page could be large.
+// located is the part of an entry that SearchNearby and lists in a box show. The texts of a page could be large.
 type located struct {
 	ID         int64   `bson:"_id"`
 	AuthorID   int64   `bson:"author_id"`
@@ -182,13 +179,13 @@ func (s *server) SearchNearby(ctx context.Context, request *blogv1.SearchNearbyR
 		authorIDs[i] = f.Document.AuthorID
 	}
 	authors := s.profiles.Show(ctx, authorIDs...)
-	reply := &blogv1.SearchNearbyResponse{Blogs: make([]*blogv1.FoundBlog, len(found)), NextPageToken: next}
+	reply := &blogv1.SearchNearbyResponse{Blogs: make([]*blogv1.Blog, len(found)), NextPageToken: next}
 	for i, f := range found {
 		b := f.Document
-		reply.Blogs[i] = &blogv1.FoundBlog{
+		reply.Blogs[i] = &blogv1.Blog{
 			BlogId: b.ID, Author: authors.Of(b.AuthorID).Proto(b.AuthorID), Type: blogv1.BlogType(b.Type), Title: b.Title,
 			Location: &typev1.Location{Lat: b.Lat, Lng: b.Lng}, PostDate: b.PostDay.proto(),
-			OldId: aliases.OldID(b.ID, b.RequestKey), DistanceMeters: f.Distance,
+			OldId: aliases.OldID(b.ID, b.RequestKey), DistanceMeters: new(f.Distance),
 		}
 	}
 	return reply, nil
@@ -209,19 +206,19 @@ func locationOfLocated(b *located) (location nearby.Location, cell int64) {
 	return locationOf(b), b.Cell
 }
 
-// ListBlogsInBox returns a page of the published entries in a box, in the order of their cells.
-func (s *server) ListBlogsInBox(ctx context.Context, request *blogv1.ListBlogsInBoxRequest) (*blogv1.ListBlogsInBoxResponse, error) {
+// listInBox returns a page of the published entries in a box, in the order of their cells.
+func (s *server) listInBox(ctx context.Context, request *blogv1.ListBlogsRequest) (*blogv1.ListBlogsResponse, error) {
 	found, next, err := s.boxes.Search(ctx, nearby.BoxQuery[located]{
 		Box: nearby.BoxOf(request.GetBox()), Category: int64(request.GetType()), Filter: s.published(),
-		Size: service.PageSize(request.GetPageSize(), 1000, service.MaxPage), Token: request.GetPageToken(),
+		Size: service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	reply := &blogv1.ListBlogsInBoxResponse{Blogs: make([]*blogv1.LocatedBlog, len(found)), NextPageToken: next}
+	reply := &blogv1.ListBlogsResponse{Summaries: make([]*typev1.Summary, len(found)), NextPageToken: next}
 	for i, b := range found {
-		reply.Blogs[i] = &blogv1.LocatedBlog{
-			BlogId: b.ID, Title: b.Title, Type: blogv1.BlogType(b.Type), Location: &typev1.Location{Lat: b.Lat, Lng: b.Lng},
+		reply.Summaries[i] = &typev1.Summary{
+			Id: b.ID, Title: b.Title, Location: &typev1.Location{Lat: b.Lat, Lng: b.Lng}, Category: b.Type,
 		}
 	}
 	return reply, nil

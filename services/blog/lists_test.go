@@ -68,8 +68,8 @@ func (f *fixture) published() map[string][]int32 {
 		request.View = typev1.View_VIEW_SUMMARY
 		summaries, err := f.ListBlogs(f.t.Context(), request)
 		add("summaries, "+request.GetOrder().String(), err)
-		for _, b := range summaries.GetBlogs() {
-			add("summaries, "+request.GetOrder().String(), nil, f.stored(b.GetBlogId()).PostDay.proto().GetDay())
+		for _, b := range summaries.GetSummaries() {
+			add("summaries, "+request.GetOrder().String(), nil, f.stored(b.GetId()).PostDay.proto().GetDay())
 		}
 	}
 	near, err := f.SearchNearby(f.t.Context(), &blogv1.SearchNearbyRequest{
@@ -79,10 +79,10 @@ func (f *fixture) published() map[string][]int32 {
 	for _, b := range near.GetBlogs() {
 		add("nearby", nil, b.GetPostDate().GetDay())
 	}
-	box, err := f.ListBlogsInBox(f.t.Context(), &blogv1.ListBlogsInBoxRequest{Box: &typev1.Box{North: 1, East: 1}})
+	box, err := f.ListBlogs(f.t.Context(), &blogv1.ListBlogsRequest{View: typev1.View_VIEW_SUMMARY, Publication: blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED, Box: &typev1.Box{North: 1, East: 1}})
 	add("in a box", err)
-	for _, b := range box.GetBlogs() {
-		add("in a box", nil, f.stored(b.GetBlogId()).PostDay.proto().GetDay())
+	for _, b := range box.GetSummaries() {
+		add("in a box", nil, f.stored(b.GetId()).PostDay.proto().GetDay())
 	}
 	return shown
 }

@@ -78,9 +78,9 @@ func (b *blog) record() *moveinv1.Entry {
 		record.QuotedId = strconv.FormatInt(number, 10)
 	}
 	if b.Vote != nil {
-		record.Vote = &moveinv1.Vote{Description: b.Vote.Description}
+		record.Vote = &blogv1.Vote{Description: b.Vote.Description}
 		for _, each := range b.Vote.Choices {
-			record.Vote.Choices = append(record.Vote.Choices, &moveinv1.Choice{Description: each.Description, Votes: each.MovedVotes})
+			record.Vote.Choices = append(record.Vote.Choices, &blogv1.Choice{Description: each.Description, Votes: each.MovedVotes})
 		}
 	}
 	return record

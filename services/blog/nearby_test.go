@@ -45,14 +45,15 @@ func (f *fixture) lists() map[string]func(size int32, token string) (ids []int64
 			return ids, reply.GetNextPageToken()
 		},
 		"in a box": func(size int32, token string) (ids []int64, next string) {
-			reply, err := f.ListBlogsInBox(f.t.Context(), &blogv1.ListBlogsInBoxRequest{
+			reply, err := f.ListBlogs(f.t.Context(), &blogv1.ListBlogsRequest{
+				View: typev1.View_VIEW_SUMMARY, Publication: blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED,
 				Box: &typev1.Box{South: 24, West: 120, North: 26, East: 122}, PageSize: size, PageToken: token,
 			})
 			if err != nil {
 				f.t.Fatal(err)
 			}
-			for _, each := range reply.GetBlogs() {
-				ids = append(ids, each.GetBlogId())
+			for _, each := range reply.GetSummaries() {
+				ids = append(ids, each.GetId())
 			}
 			return ids, reply.GetNextPageToken()
 		},

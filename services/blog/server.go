@@ -44,7 +44,7 @@ type server struct {
 
 	blogs *content.Kind[blog]
 	// summaries are the entries as lists show them.
-	summaries *content.Summaries[summary, blogv1.Blog]
+	summaries *content.Summaries[summary]
 	// nearby finds entries by their place, and boxes as maps show them.
 	nearby    *nearby.Documents[located]
 	boxes     *nearby.Boxes[located]
@@ -113,7 +113,7 @@ func New(ctx context.Context, deps content.Deps, config Config) (_ content.Servi
 	if err != nil {
 		return nil, err
 	}
-	s.summaries = content.Summarize(s.blogs, showSummary, idOfSummary, tellOldID)
+	s.summaries = content.Summarize(s.blogs, showSummary)
 	s.nearby = nearby.New(s.blogs.Documents, docstore.Project[located](s.blogs.Documents), onMap(), locationOf)
 	s.boxes = nearby.NewBoxes(docstore.Project[located](s.blogs.Documents), onMap(), locationOfLocated)
 	s.mover = s.newMover()

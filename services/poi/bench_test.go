@@ -147,19 +147,19 @@ func BenchmarkBox(b *testing.B) {
 	s.store(b, pois)
 	deep := inBox(world, 0)
 	for range 75 {
-		reply, err := s.ListPoisInBox(b.Context(), deep)
+		reply, err := s.ListPois(b.Context(), deep)
 		if err != nil {
 			b.Fatal(err)
 		}
 		deep.PageToken = reply.GetNextPageToken()
 	}
-	for name, request := range map[string]*poiv1.ListPoisInBoxRequest{
+	for name, request := range map[string]*poiv1.ListPoisRequest{
 		"first page": inBox(box{south: 23, west: 120.5, north: 24, east: 121.5}, 0), "deep page": deep,
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if reply, err := s.ListPoisInBox(b.Context(), request); err != nil || len(reply.GetPois()) != 1000 {
-					b.Fatal(len(reply.GetPois()), err)
+				if reply, err := s.ListPois(b.Context(), request); err != nil || len(reply.GetSummaries()) != 1000 {
+					b.Fatal(len(reply.GetSummaries()), err)
 				}
 			}
 		})

@@ -17,8 +17,9 @@ import (
 
 type box struct{ south, west, north, east float64 }
 
-func inBox(b box, category int32) *poiv1.ListPoisInBoxRequest {
-	return &poiv1.ListPoisInBoxRequest{
+func inBox(b box, category int32) *poiv1.ListPoisRequest {
+	return &poiv1.ListPoisRequest{
+		View:     typev1.View_VIEW_SUMMARY,
 		Box:      &typev1.Box{South: b.south, West: b.west, North: b.north, East: b.east},
 		Category: poiv1.PoiCategory(category),
 	}
@@ -48,19 +49,19 @@ func randomBox(random *rand.Rand) box {
 }
 
 // walkBox reads all pages of a box.
-func (s *server) walkBox(t testing.TB, request *poiv1.ListPoisInBoxRequest, size int) (ids []int64) {
+func (s *server) walkBox(t testing.TB, request *poiv1.ListPoisRequest, size int) (ids []int64) {
 	t.Helper()
 	request.PageSize, request.PageToken = int32(size), ""
 	for {
-		reply, err := s.ListPoisInBox(t.Context(), request)
+		reply, err := s.ListPois(t.Context(), request)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := len(reply.GetPois()); n > size {
+		if n := len(reply.GetSummaries()); n > size {
 			t.Fatalf("a page of size %d has %d landmarks", size, n)
 		}
-		for _, p := range reply.GetPois() {
-			ids = append(ids, p.GetPoiId())
+		for _, p := range reply.GetSummaries() {
+			ids = append(ids, p.GetId())
 		}
 		if request.PageToken = reply.GetNextPageToken(); request.PageToken == "" {
 			return ids
@@ -144,9 +145,9 @@ func TestACallThatFindsTooFewEndsWithAShortPage(t *testing.T) {
 	// The box is a parallel through the last landmark; its cells hold all the others too.
 	last := pois[len(pois)-1]
 	request := inBox(box{south: last.Lat, west: 0, north: last.Lat, east: 170}, 0)
-	first, err := s.ListPoisInBox(t.Context(), request)
-	if err != nil || len(first.GetPois()) > 1 || first.GetNextPageToken() == "" {
-		t.Fatalf("got %d landmarks, next %q, %v", len(first.GetPois()), first.GetNextPageToken(), err)
+	first, err := s.ListPois(t.Context(), request)
+	if err != nil || len(first.GetSummaries()) > 1 || first.GetNextPageToken() == "" {
+		t.Fatalf("got %d landmarks, next %q, %v", len(first.GetSummaries()), first.GetNextPageToken(), err)
 	}
 	if got := s.walkBox(t, request, 1000); !slices.Equal(got, []int64{last.ID}) {
 		t.Errorf("got %v", got)
@@ -171,13 +172,13 @@ func TestAnUnchangedLandmarkOfABoxIsListedOnceDuringWrites(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		reply, err := s.ListPoisInBox(t.Context(), request)
+		reply, err := s.ListPois(t.Context(), request)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, p := range reply.GetPois() {
-			if p.GetPoiId() < 1000 {
-				seen = append(seen, p.GetPoiId())
+		for _, p := range reply.GetSummaries() {
+			if p.GetId() < 1000 {
+				seen = append(seen, p.GetId())
 			}
 		}
 		if request.PageToken = reply.GetNextPageToken(); request.PageToken == "" {
@@ -195,13 +196,13 @@ func TestATokenOfAnotherBoxIsRejected(t *testing.T) {
 	s.store(t, scatter(rand.New(rand.NewPCG(7, 8)), 500))
 	first := inBox(world, 0)
 	first.PageSize = 1
-	reply, err := s.ListPoisInBox(t.Context(), first)
+	reply, err := s.ListPois(t.Context(), first)
 	if err != nil || reply.GetNextPageToken() == "" {
 		t.Fatal(reply, err)
 	}
-	for _, other := range []*poiv1.ListPoisInBoxRequest{inBox(box{-89, -180, 90, 180}, 0), inBox(world, 1)} {
+	for _, other := range []*poiv1.ListPoisRequest{inBox(box{-89, -180, 90, 180}, 0), inBox(world, 1)} {
 		other.PageToken = reply.GetNextPageToken()
-		if _, err := s.ListPoisInBox(t.Context(), other); !errors.Is(err, docstore.ErrBadToken) {
+		if _, err := s.ListPois(t.Context(), other); !errors.Is(err, docstore.ErrBadToken) {
 			t.Errorf("%v: got %v", other, err)
 		}
 	}

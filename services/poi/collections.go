@@ -43,7 +43,7 @@ func byCategory() docstore.Index1[int64] {
 	return docstore.Index1[int64]{Name: "category", A: "category"}
 }
 
-// onMap are the indexes for SearchNearby and ListPoisInBox.
+// onMap are the indexes for SearchNearby and lists in a box.
 func onMap() nearby.Indexes { return nearby.Indexes{Category: "category"} }
 
 // byRequest finds the landmark that a request or an import created, in the place of its owner and

@@ -12,6 +12,9 @@ import (
 
 // ListPois returns a page of landmarks.
 func (s *server) ListPois(ctx context.Context, request *poiv1.ListPoisRequest) (*poiv1.ListPoisResponse, error) {
+	if request.GetBox() != nil {
+		return s.listInBox(ctx, request)
+	}
 	owner, token := request.GetOwnerId(), request.GetPageToken()
 	query := docstore.Query{
 		Where: listed(request), Descending: request.GetOrder() == typev1.ListOrder_LIST_ORDER_NEWEST_FIRST,
@@ -20,7 +23,7 @@ func (s *server) ListPois(ctx context.Context, request *poiv1.ListPoisRequest) (
 	reply := &poiv1.ListPoisResponse{}
 	if request.GetView() == typev1.View_VIEW_SUMMARY {
 		var err error
-		if reply.Pois, reply.NextPageToken, err = s.summaries.Page(ctx, query, nil); err != nil {
+		if reply.Summaries, reply.NextPageToken, err = s.summaries.Page(ctx, query, nil); err != nil {
 			return nil, err
 		}
 	} else {
@@ -30,7 +33,7 @@ func (s *server) ListPois(ctx context.Context, request *poiv1.ListPoisRequest) (
 		}
 		reply.Pois, reply.NextPageToken = s.showAll(ctx, page.Documents), page.Next
 	}
-	if len(reply.Pois) == 0 && owner != 0 && token == "" {
+	if len(reply.GetSummaries())+len(reply.GetPois()) == 0 && owner != 0 && token == "" {
 		if err := s.pois.RequireOwner(ctx, s.profiles, owner, ofOwner(owner)); err != nil {
 			return nil, err
 		}
@@ -85,13 +88,7 @@ type summary struct {
 	Name string `bson:"name"`
 }
 
-func showSummary(message *poiv1.Poi, p *summary) {
-	message.PoiId, message.Name = p.ID, p.Name
-}
-
-func idOfSummary(p *summary) int64 { return p.ID }
-
-func tellOldID(message *poiv1.Poi, oldID string) { message.OldId = oldID }
+func showSummary(p *summary) (id int64, title string) { return p.ID, p.Name }
 
 // SearchNearby returns a page of the landmarks in an area, nearest first.
 func (s *server) SearchNearby(ctx context.Context, request *poiv1.SearchNearbyRequest) (*poiv1.SearchNearbyResponse, error) {
@@ -103,11 +100,10 @@ func (s *server) SearchNearby(ctx context.Context, request *poiv1.SearchNearbyRe
 		return nil, err
 	}
 	pois := s.showAll(ctx, nearby.DocumentsOf(found))
-	reply := &poiv1.SearchNearbyResponse{Pois: make([]*poiv1.FoundPoi, len(found)), NextPageToken: next}
 	for i, f := range found {
-		reply.Pois[i] = &poiv1.FoundPoi{Poi: pois[i], DistanceMeters: f.Distance}
+		pois[i].DistanceMeters = new(f.Distance)
 	}
-	return reply, nil
+	return &poiv1.SearchNearbyResponse{Pois: pois, NextPageToken: next}, nil
 }
 
 func locationOf(p *poi) nearby.Location {
@@ -128,20 +124,19 @@ func locationOfLocated(p *located) (location nearby.Location, cell int64) {
 	return nearby.Location{ID: p.ID, Category: p.Category, Lat: p.Lat, Lng: p.Lng}, p.Cell
 }
 
-// ListPoisInBox returns a page of the landmarks in a box, in the order of their cells.
-func (s *server) ListPoisInBox(ctx context.Context, request *poiv1.ListPoisInBoxRequest) (*poiv1.ListPoisInBoxResponse, error) {
+// listInBox returns a page of the landmarks in a box, in the order of their cells.
+func (s *server) listInBox(ctx context.Context, request *poiv1.ListPoisRequest) (*poiv1.ListPoisResponse, error) {
 	found, next, err := s.boxes.Search(ctx, nearby.BoxQuery[located]{
 		Box: nearby.BoxOf(request.GetBox()), Category: int64(request.GetCategory()),
-		Size: service.PageSize(request.GetPageSize(), 1000, service.MaxPage), Token: request.GetPageToken(),
+		Size: service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	reply := &poiv1.ListPoisInBoxResponse{Pois: make([]*poiv1.LocatedPoi, len(found)), NextPageToken: next}
+	reply := &poiv1.ListPoisResponse{Summaries: make([]*typev1.Summary, len(found)), NextPageToken: next}
 	for i, p := range found {
-		reply.Pois[i] = &poiv1.LocatedPoi{
-			PoiId: p.ID, Name: p.Name, Category: poiv1.PoiCategory(p.Category),
-			Location: &typev1.Location{Lat: p.Lat, Lng: p.Lng},
+		reply.Summaries[i] = &typev1.Summary{
+			Id: p.ID, Title: p.Name, Location: &typev1.Location{Lat: p.Lat, Lng: p.Lng}, Category: int32(p.Category),
 		}
 	}
 	return reply, nil

@@ -96,7 +96,7 @@ func (s *server) walkNearby(t testing.TB, request *poiv1.SearchNearbyRequest, si
 			t.Fatalf("a page of size %d has %d landmarks", size, n)
 		}
 		for _, f := range reply.GetPois() {
-			all = append(all, nearby.Position{Distance: f.GetDistanceMeters(), ID: f.GetPoi().GetPoiId()})
+			all = append(all, nearby.Position{Distance: f.GetDistanceMeters(), ID: f.GetPoiId()})
 		}
 		if request.PageToken = reply.GetNextPageToken(); request.PageToken == "" {
 			return all
@@ -180,7 +180,7 @@ func TestADistantClusterIsReadPartially(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, f := range reply.GetPois() {
-			if at := (nearby.Position{Distance: f.GetDistanceMeters(), ID: f.GetPoi().GetPoiId()}); at != want[n+i] {
+			if at := (nearby.Position{Distance: f.GetDistanceMeters(), ID: f.GetPoiId()}); at != want[n+i] {
 				t.Fatalf("number %d is %v, want %v", n+i, at, want[n+i])
 			}
 		}
@@ -211,7 +211,7 @@ func TestAnUnchangedLandmarkIsListedOnceDuringWrites(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, f := range reply.GetPois() {
-			if id := f.GetPoi().GetPoiId(); id < 1000 {
+			if id := f.GetPoiId(); id < 1000 {
 				seen = append(seen, id)
 			}
 		}
@@ -248,7 +248,7 @@ func TestALandmarkThatIsDeletedMeanwhileIsReplacedByTheNext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if first := reply.GetPois()[0].GetPoi().GetPoiId(); first != next || next == 1 || len(reply.GetPois()) != 20 || reply.GetNextPageToken() == "" {
+	if first := reply.GetPois()[0].GetPoiId(); first != next || next == 1 || len(reply.GetPois()) != 20 || reply.GetNextPageToken() == "" {
 		t.Errorf("got %d landmarks from %d, page token %q", len(reply.GetPois()), first, reply.GetNextPageToken())
 	}
 }

@@ -49,7 +49,7 @@ func TestAPageInAnyLayoutTakesFewQueries(t *testing.T) {
 								t.Errorf("%v took %d queries, want at most %d", request, queries, most[layout])
 							}
 							for _, f := range reply.GetPois() {
-								if at := (nearby.Position{Distance: f.GetDistanceMeters(), ID: f.GetPoi().GetPoiId()}); at != want[0] {
+								if at := (nearby.Position{Distance: f.GetDistanceMeters(), ID: f.GetPoiId()}); at != want[0] {
 									t.Fatalf("%v: got %v, want %v", request, at, want[0])
 								}
 								want, found = want[1:], found+1

@@ -32,7 +32,7 @@ type server struct {
 
 	pois *content.Kind[poi]
 	// summaries are the landmarks as lists show them.
-	summaries *content.Summaries[summary, poiv1.Poi]
+	summaries *content.Summaries[summary]
 	// nearby finds landmarks by their place, and boxes as maps show them.
 	nearby    *nearby.Documents[poi]
 	boxes     *nearby.Boxes[located]
@@ -64,7 +64,7 @@ func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) 
 	if err != nil {
 		return nil, err
 	}
-	s.summaries = content.Summarize(s.pois, showSummary, idOfSummary, tellOldID)
+	s.summaries = content.Summarize(s.pois, showSummary)
 	s.mover = s.newMover()
 	s.Resolver = s.mover.Resolver
 	s.nearby = nearby.New(s.pois.Documents, s.pois.Documents, onMap(), locationOf)

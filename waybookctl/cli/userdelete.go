@@ -124,7 +124,7 @@ var belongings = []belonging{
 		"albums",
 		func(ctx context.Context, call *services, owner int64) ([]int64, error) {
 			request := &albumv1.ListAlbumsRequest{OwnerId: owner, View: typev1.View_VIEW_SUMMARY, PageSize: idPage}
-			return idsIn(ctx, call.Album.ListAlbums, request, (*albumv1.ListAlbumsResponse).GetAlbums, (*albumv1.Album).GetAlbumId)
+			return idsIn(ctx, call.Album.ListAlbums, request, (*albumv1.ListAlbumsResponse).GetSummaries)
 		},
 		func(ctx context.Context, call *services, owner, id int64) error {
 			_, err := call.Album.DeleteAlbum(ctx, &albumv1.DeleteAlbumRequest{ActorId: owner, AlbumId: id})
@@ -135,7 +135,7 @@ var belongings = []belonging{
 		"entries",
 		func(ctx context.Context, call *services, owner int64) ([]int64, error) {
 			request := &blogv1.ListBlogsRequest{AuthorId: owner, View: typev1.View_VIEW_SUMMARY, PageSize: idPage}
-			return idsIn(ctx, call.Blog.ListBlogs, request, (*blogv1.ListBlogsResponse).GetBlogs, (*blogv1.Blog).GetBlogId)
+			return idsIn(ctx, call.Blog.ListBlogs, request, (*blogv1.ListBlogsResponse).GetSummaries)
 		},
 		func(ctx context.Context, call *services, owner, id int64) error {
 			_, err := call.Blog.DeleteBlog(ctx, &blogv1.DeleteBlogRequest{ActorId: owner, BlogId: id})
@@ -146,7 +146,7 @@ var belongings = []belonging{
 		"landmarks",
 		func(ctx context.Context, call *services, owner int64) ([]int64, error) {
 			request := &poiv1.ListPoisRequest{OwnerId: owner, View: typev1.View_VIEW_SUMMARY, PageSize: idPage}
-			return idsIn(ctx, call.Poi.ListPois, request, (*poiv1.ListPoisResponse).GetPois, (*poiv1.Poi).GetPoiId)
+			return idsIn(ctx, call.Poi.ListPois, request, (*poiv1.ListPoisResponse).GetSummaries)
 		},
 		func(ctx context.Context, call *services, owner, id int64) error {
 			_, err := call.Poi.DeletePoi(ctx, &poiv1.DeletePoiRequest{ActorId: owner, PoiId: id})
@@ -159,11 +159,11 @@ var belongings = []belonging{
 const idPage = 1000
 
 // idsIn returns the identifiers of the items of a list. Of a user who is gone there are none.
-func idsIn[Request proto.Message, Reply interface{ GetNextPageToken() string }, Item any](
+func idsIn[Request proto.Message, Reply interface{ GetNextPageToken() string }](
 	ctx context.Context, ask func(context.Context, Request, ...grpc.CallOption) (Reply, error), request Request,
-	items func(Reply) []Item, id func(Item) int64,
+	items func(Reply) []*typev1.Summary,
 ) (ids []int64, _ error) {
-	err := walk(ctx, ask, request, items, func(item Item) error { ids = append(ids, id(item)); return nil })
+	err := walk(ctx, ask, request, items, func(item *typev1.Summary) error { ids = append(ids, item.GetId()); return nil })
 	if err != nil && status.Code(err) != codes.NotFound {
 		return nil, err
 	}

@@ -92,6 +92,10 @@ func isLeftOut(field protoreflect.FieldDescriptor, guests bool) bool {
 		return guests
 	case "waybook.poi.v1.Poi.import_key":
 		return true
+	case "waybook.comment.v1.Comment.parent_id":
+		return true // only ListCommentsByAuthor shows it
+	case "waybook.type.v1.Summary.id", "waybook.type.v1.Summary.title", "waybook.type.v1.Summary.old_id":
+		return true // the lists are read whole
 	}
 	return field.Name() == "etag" || !guests && isPresent(field)
 }

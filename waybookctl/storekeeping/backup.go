@@ -56,7 +56,7 @@ func Backup(ctx context.Context, client storev1.StoreServiceClient, to io.Writer
 	if err != nil {
 		return done, nil, err
 	}
-	size := first.GetStart().GetSizeBytes()
+	size := first.GetSizeBytes()
 	report.Start("receiving", progress.Bytes, size)
 	defer report.Finish()
 	done, err = Pack(to, now, size, func(store io.Writer) ([]byte, error) { return receive(stream, store, report) })
@@ -104,8 +104,8 @@ func receive(stream grpc.ServerStreamingClient[storev1.BackupResponse], store io
 		if err != nil {
 			return nil, err
 		}
-		if end := part.GetEnd(); end != nil {
-			return end.GetSha256(), nil
+		if sum := part.GetSha256(); sum != nil {
+			return sum, nil
 		}
 		n, err := store.Write(part.GetChunk())
 		if err != nil {

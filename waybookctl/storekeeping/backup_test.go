@@ -44,13 +44,13 @@ func (s *sent) Recv() (*storev1.BackupResponse, error) {
 
 // messages are those of a backup of a size, with chunks and the checksum of a text, or none.
 func messages(size int64, summed string, pieces ...string) []*storev1.BackupResponse {
-	all := []*storev1.BackupResponse{{Part: &storev1.BackupResponse_Start{Start: &storev1.BackupStart{SizeBytes: size}}}}
+	all := []*storev1.BackupResponse{{Part: &storev1.BackupResponse_SizeBytes{SizeBytes: size}}}
 	for _, piece := range pieces {
 		all = append(all, &storev1.BackupResponse{Part: &storev1.BackupResponse_Chunk{Chunk: []byte(piece)}})
 	}
 	if summed != "" {
 		sum := sha256.Sum256([]byte(summed))
-		all = append(all, &storev1.BackupResponse{Part: &storev1.BackupResponse_End{End: &storev1.BackupEnd{Sha256: sum[:]}}})
+		all = append(all, &storev1.BackupResponse{Part: &storev1.BackupResponse_Sha256{Sha256: sum[:]}})
 	}
 	return all
 }

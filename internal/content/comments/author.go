@@ -35,7 +35,8 @@ func (s *Set[P]) ListCommentsByAuthor(
 	}
 	reply := &commentv1.ListCommentsByAuthorResponse{NextPageToken: page.Next}
 	for i, shown := range s.showAll(ctx, page.Documents) {
-		reply.Comments = append(reply.Comments, &commentv1.AuthoredComment{ParentId: page.Documents[i].ParentID, Comment: shown})
+		shown.ParentId = new(page.Documents[i].ParentID)
+		reply.Comments = append(reply.Comments, shown)
 	}
 	return reply, nil
 }

@@ -26,7 +26,7 @@ func TestARecordHasEveryFieldThatAUserSets(t *testing.T) {
 	for _, each := range []struct{ request, record proto.Message }{
 		{&accountv1.CreateUserRequest{}, &moveinv1.User{}},
 		{&albumv1.CreateAlbumRequest{}, &moveinv1.Album{}}, {&blogv1.CreateBlogRequest{}, &moveinv1.Entry{}},
-		{&blogv1.NewVote{}, &moveinv1.Vote{}}, {&poiv1.CreatePoiRequest{}, &moveinv1.Landmark{}},
+		{&blogv1.NewVote{}, &blogv1.Vote{}}, {&poiv1.CreatePoiRequest{}, &moveinv1.Landmark{}},
 		{&photov1.AddPhotoRequest{}, &moveinv1.Photo{}}, {&photov1.AddPhotoRequest{}, &moveinv1.Photo{}},
 		{&commentv1.AddCommentRequest{}, &moveinv1.Comment{}}, {&commentv1.AddCommentRequest{}, &moveinv1.Comment{}}, {&commentv1.AddCommentRequest{}, &moveinv1.Comment{}},
 	} {

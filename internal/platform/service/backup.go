@@ -92,7 +92,7 @@ func (s *storeServer) send(stream grpc.ServerStreamingServer[storev1.BackupRespo
 		return stream.Send(part)
 	})
 	if size, hasBegun := <-sizes; hasBegun {
-		if err := out(&storev1.BackupResponse{Part: &storev1.BackupResponse_Start{Start: &storev1.BackupStart{SizeBytes: size}}}); err != nil {
+		if err := out(&storev1.BackupResponse{Part: &storev1.BackupResponse_SizeBytes{SizeBytes: size}}); err != nil {
 			return err
 		}
 	}
@@ -102,7 +102,7 @@ func (s *storeServer) send(stream grpc.ServerStreamingServer[storev1.BackupRespo
 	if reading.Wait(); failure != nil {
 		return failure
 	}
-	return out(&storev1.BackupResponse{Part: &storev1.BackupResponse_End{End: &storev1.BackupEnd{Sha256: sum.Sum(nil)}}})
+	return out(&storev1.BackupResponse{Part: &storev1.BackupResponse_Sha256{Sha256: sum.Sum(nil)}})
 }
 
 // chunks sends what is written as messages.

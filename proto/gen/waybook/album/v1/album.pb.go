@@ -158,12 +158,15 @@ type Album struct {
 	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
 	// Number of users who recommend it.
 	Score int64 `protobuf:"varint,8,opt,name=score,proto3" json:"score,omitempty"`
-	// The identifier in the old service of an album that was moved in, if album_id does
-	// not tell it (docs/moving-in.md).
+	// The identifier in the old service of an album that was moved in, if album_id does not tell it
+	// (docs/moving-in.md).
 	OldId string `protobuf:"bytes,9,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
-	// The state of this album, for a change that is made only if the album is still in it. It changes with
-	// each change by the owner, and not with comments, recommendations and votes.
+	// The state of this album, for a change that is made only if the album is still in it. It changes with each change
+	// by the owner, and not with comments, recommendations and votes.
 	Etag string `protobuf:"bytes,10,opt,name=etag,proto3" json:"etag,omitempty"`
+	// In replies of SearchNearby, the distance from the circle's center, in metres along the surface of a sphere with
+	// the Earth's mean radius, 6,371,008.8 m.
+	DistanceMeters *float64 `protobuf:"fixed64,11,opt,name=distance_meters,json=distanceMeters,proto3,oneof" json:"distance_meters,omitempty"`
 	// Whether the album was made here and its identifier follows from a number of 31 bits (-small-ids-from).
 	IsSmall       bool `protobuf:"varint,12,opt,name=is_small,json=isSmall,proto3" json:"is_small,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -270,6 +273,13 @@ func (x *Album) GetEtag() string {
 	return ""
 }
 
+func (x *Album) GetDistanceMeters() float64 {
+	if x != nil && x.DistanceMeters != nil {
+		return *x.DistanceMeters
+	}
+	return 0
+}
+
 func (x *Album) GetIsSmall() bool {
 	if x != nil {
 		return x.IsSmall
@@ -279,8 +289,8 @@ func (x *Album) GetIsSmall() bool {
 
 type CreateAlbumRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional UUID; a repeated call by the same user with the same UUID returns the first
-	// result. A call with other content fails: ALREADY_EXISTS (REQUEST_ID_REUSED).
+	// Optional UUID; a repeated call by the same user with the same UUID returns the first result. A call with other
+	// content fails: ALREADY_EXISTS (REQUEST_ID_REUSED).
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// The user who will own the album.
 	OwnerId int64 `protobuf:"varint,2,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
@@ -416,8 +426,7 @@ type UpdateAlbumRequest struct {
 	Category *AlbumCategory `protobuf:"varint,4,opt,name=category,proto3,enum=waybook.album.v1.AlbumCategory,oneof" json:"category,omitempty"`
 	// New latitude in decimal degrees, from -90 to 90, if only a part of the location changes.
 	Lat *float64 `protobuf:"fixed64,5,opt,name=lat,proto3,oneof" json:"lat,omitempty"`
-	// New longitude in decimal degrees, from -180 to 180, if only a part of the location
-	// changes.
+	// New longitude in decimal degrees, from -180 to 180, if only a part of the location changes.
 	Lng *float64 `protobuf:"fixed64,6,opt,name=lng,proto3,oneof" json:"lng,omitempty"`
 	// New location, instead of lat and lng.
 	Location *v1.Location `protobuf:"bytes,7,opt,name=location,proto3" json:"location,omitempty"`
@@ -670,8 +679,8 @@ type GetAlbumRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The album.
 	AlbumId int64 `protobuf:"varint,1,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
-	// The fields of the reply to return, such as `photos`, `album.title`; all if it has no paths.
-	// The service reads nothing for the others.
+	// The fields of the reply to return, such as `photos`, `album.title`; all if it has no paths. The service reads
+	// nothing for the others.
 	ReadMask      *fieldmaskpb.FieldMask `protobuf:"bytes,2,opt,name=read_mask,json=readMask,proto3" json:"read_mask,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -851,8 +860,8 @@ type BatchGetAlbumsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The albums that exist, in the order of the request.
 	Albums []*Album `protobuf:"bytes,1,rep,name=albums,proto3" json:"albums,omitempty"`
-	// Those that do not exist, in the order of the request. An old identifier that stands for
-	// nothing is named as in the request.
+	// Those that do not exist, in the order of the request. An old identifier that stands for nothing is named as in
+	// the request.
 	MissingAlbumIds []int64 `protobuf:"varint,2,rep,packed,name=missing_album_ids,json=missingAlbumIds,proto3" json:"missing_album_ids,omitempty"`
 	// Those that the reply has no room for, in the order of the request.
 	UnreadAlbumIds []int64 `protobuf:"varint,3,rep,packed,name=unread_album_ids,json=unreadAlbumIds,proto3" json:"unread_album_ids,omitempty"`
@@ -986,7 +995,7 @@ func (x *SearchNearbyRequest) GetPageToken() string {
 type SearchNearbyResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The albums that were found.
-	Albums []*FoundAlbum `protobuf:"bytes,1,rep,name=albums,proto3" json:"albums,omitempty"`
+	Albums []*Album `protobuf:"bytes,1,rep,name=albums,proto3" json:"albums,omitempty"`
 	// Page token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1023,7 +1032,7 @@ func (*SearchNearbyResponse) Descriptor() ([]byte, []int) {
 	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{12}
 }
 
-func (x *SearchNearbyResponse) GetAlbums() []*FoundAlbum {
+func (x *SearchNearbyResponse) GetAlbums() []*Album {
 	if x != nil {
 		return x.Albums
 	}
@@ -1035,261 +1044,6 @@ func (x *SearchNearbyResponse) GetNextPageToken() string {
 		return x.NextPageToken
 	}
 	return ""
-}
-
-// An album that was found.
-type FoundAlbum struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The album.
-	Album *Album `protobuf:"bytes,1,opt,name=album,proto3" json:"album,omitempty"`
-	// Distance from the circle's center, in metres along the surface of
-	// a sphere with the Earth's mean radius, 6,371,008.8 m.
-	DistanceMeters float64 `protobuf:"fixed64,2,opt,name=distance_meters,json=distanceMeters,proto3" json:"distance_meters,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
-}
-
-func (x *FoundAlbum) Reset() {
-	*x = FoundAlbum{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[13]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *FoundAlbum) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*FoundAlbum) ProtoMessage() {}
-
-func (x *FoundAlbum) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[13]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use FoundAlbum.ProtoReflect.Descriptor instead.
-func (*FoundAlbum) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{13}
-}
-
-func (x *FoundAlbum) GetAlbum() *Album {
-	if x != nil {
-		return x.Album
-	}
-	return nil
-}
-
-func (x *FoundAlbum) GetDistanceMeters() float64 {
-	if x != nil {
-		return x.DistanceMeters
-	}
-	return 0
-}
-
-type ListAlbumsInBoxRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The box.
-	Box *v1.Box `protobuf:"bytes,1,opt,name=box,proto3" json:"box,omitempty"`
-	// Only albums of this category; all when unspecified.
-	Category AlbumCategory `protobuf:"varint,2,opt,name=category,proto3,enum=waybook.album.v1.AlbumCategory" json:"category,omitempty"`
-	// Maximum number of results; 0, and more than 1,000, mean 1,000.
-	PageSize int32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListAlbumsInBoxRequest) Reset() {
-	*x = ListAlbumsInBoxRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[14]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListAlbumsInBoxRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListAlbumsInBoxRequest) ProtoMessage() {}
-
-func (x *ListAlbumsInBoxRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[14]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListAlbumsInBoxRequest.ProtoReflect.Descriptor instead.
-func (*ListAlbumsInBoxRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{14}
-}
-
-func (x *ListAlbumsInBoxRequest) GetBox() *v1.Box {
-	if x != nil {
-		return x.Box
-	}
-	return nil
-}
-
-func (x *ListAlbumsInBoxRequest) GetCategory() AlbumCategory {
-	if x != nil {
-		return x.Category
-	}
-	return AlbumCategory_ALBUM_CATEGORY_UNSPECIFIED
-}
-
-func (x *ListAlbumsInBoxRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-func (x *ListAlbumsInBoxRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-type ListAlbumsInBoxResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The albums.
-	Albums []*LocatedAlbum `protobuf:"bytes,1,rep,name=albums,proto3" json:"albums,omitempty"`
-	// Page token of the next page; empty on the last page.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListAlbumsInBoxResponse) Reset() {
-	*x = ListAlbumsInBoxResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[15]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListAlbumsInBoxResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListAlbumsInBoxResponse) ProtoMessage() {}
-
-func (x *ListAlbumsInBoxResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[15]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListAlbumsInBoxResponse.ProtoReflect.Descriptor instead.
-func (*ListAlbumsInBoxResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{15}
-}
-
-func (x *ListAlbumsInBoxResponse) GetAlbums() []*LocatedAlbum {
-	if x != nil {
-		return x.Albums
-	}
-	return nil
-}
-
-func (x *ListAlbumsInBoxResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
-// Summary of an album with its place, for maps.
-type LocatedAlbum struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The album.
-	AlbumId int64 `protobuf:"varint,1,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
-	// Its title.
-	Title string `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
-	// Its category.
-	Category AlbumCategory `protobuf:"varint,3,opt,name=category,proto3,enum=waybook.album.v1.AlbumCategory" json:"category,omitempty"`
-	// Its location.
-	Location      *v1.Location `protobuf:"bytes,4,opt,name=location,proto3" json:"location,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *LocatedAlbum) Reset() {
-	*x = LocatedAlbum{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[16]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *LocatedAlbum) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*LocatedAlbum) ProtoMessage() {}
-
-func (x *LocatedAlbum) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[16]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use LocatedAlbum.ProtoReflect.Descriptor instead.
-func (*LocatedAlbum) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{16}
-}
-
-func (x *LocatedAlbum) GetAlbumId() int64 {
-	if x != nil {
-		return x.AlbumId
-	}
-	return 0
-}
-
-func (x *LocatedAlbum) GetTitle() string {
-	if x != nil {
-		return x.Title
-	}
-	return ""
-}
-
-func (x *LocatedAlbum) GetCategory() AlbumCategory {
-	if x != nil {
-		return x.Category
-	}
-	return AlbumCategory_ALBUM_CATEGORY_UNSPECIFIED
-}
-
-func (x *LocatedAlbum) GetLocation() *v1.Location {
-	if x != nil {
-		return x.Location
-	}
-	return nil
 }
 
 type ListAlbumsRequest struct {
@@ -1307,14 +1061,16 @@ type ListAlbumsRequest struct {
 	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
 	PageSize int32 `protobuf:"varint,6,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,7,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	PageToken string `protobuf:"bytes,7,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Only albums in this box, of any size, with VIEW_SUMMARY; the summaries have their location and category.
+	Box           *v1.Box `protobuf:"bytes,8,opt,name=box,proto3" json:"box,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListAlbumsRequest) Reset() {
 	*x = ListAlbumsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[17]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1326,7 +1082,7 @@ func (x *ListAlbumsRequest) String() string {
 func (*ListAlbumsRequest) ProtoMessage() {}
 
 func (x *ListAlbumsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[17]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1339,7 +1095,7 @@ func (x *ListAlbumsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAlbumsRequest.ProtoReflect.Descriptor instead.
 func (*ListAlbumsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{17}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ListAlbumsRequest) GetOwnerId() int64 {
@@ -1391,19 +1147,28 @@ func (x *ListAlbumsRequest) GetPageToken() string {
 	return ""
 }
 
+func (x *ListAlbumsRequest) GetBox() *v1.Box {
+	if x != nil {
+		return x.Box
+	}
+	return nil
+}
+
 type ListAlbumsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The albums.
+	// The albums, without VIEW_SUMMARY.
 	Albums []*Album `protobuf:"bytes,1,rep,name=albums,proto3" json:"albums,omitempty"`
 	// Page token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	// The albums, with VIEW_SUMMARY.
+	Summaries     []*v1.Summary `protobuf:"bytes,3,rep,name=summaries,proto3" json:"summaries,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListAlbumsResponse) Reset() {
 	*x = ListAlbumsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[18]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1415,7 +1180,7 @@ func (x *ListAlbumsResponse) String() string {
 func (*ListAlbumsResponse) ProtoMessage() {}
 
 func (x *ListAlbumsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[18]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1428,7 +1193,7 @@ func (x *ListAlbumsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAlbumsResponse.ProtoReflect.Descriptor instead.
 func (*ListAlbumsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{18}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ListAlbumsResponse) GetAlbums() []*Album {
@@ -1445,11 +1210,18 @@ func (x *ListAlbumsResponse) GetNextPageToken() string {
 	return ""
 }
 
+func (x *ListAlbumsResponse) GetSummaries() []*v1.Summary {
+	if x != nil {
+		return x.Summaries
+	}
+	return nil
+}
+
 var File_waybook_album_v1_album_proto protoreflect.FileDescriptor
 
 const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\n" +
-	"\x1cwaybook/album/v1/album.proto\x12\x10waybook.album.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a waybook/comment/v1/comment.proto\x1a\x1cwaybook/photo/v1/photo.proto\x1a\x1dwaybook/type/v1/options.proto\x1a\x1awaybook/type/v1/type.proto\"\xb2\x03\n" +
+	"\x1cwaybook/album/v1/album.proto\x12\x10waybook.album.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a waybook/comment/v1/comment.proto\x1a\x1cwaybook/photo/v1/photo.proto\x1a\x1dwaybook/type/v1/options.proto\x1a\x1awaybook/type/v1/type.proto\"\xf4\x03\n" +
 	"\x05Album\x12\x19\n" +
 	"\balbum_id\x18\x01 \x01(\x03R\aalbumId\x12.\n" +
 	"\x05owner\x18\x02 \x01(\v2\x18.waybook.type.v1.ProfileR\x05owner\x12\x14\n" +
@@ -1463,8 +1235,10 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x05score\x18\b \x01(\x03R\x05score\x12\x15\n" +
 	"\x06old_id\x18\t \x01(\tR\x05oldId\x12\x12\n" +
 	"\x04etag\x18\n" +
-	" \x01(\tR\x04etag\x12\x19\n" +
-	"\bis_small\x18\f \x01(\bR\aisSmall\"\x8b\x02\n" +
+	" \x01(\tR\x04etag\x12,\n" +
+	"\x0fdistance_meters\x18\v \x01(\x01H\x00R\x0edistanceMeters\x88\x01\x01\x12\x19\n" +
+	"\bis_small\x18\f \x01(\bR\aisSmallB\x12\n" +
+	"\x10_distance_meters\"\x8b\x02\n" +
 	"\x12CreateAlbumRequest\x12*\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12\x1f\n" +
@@ -1521,28 +1295,10 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\bcategory\x18\x02 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12$\n" +
 	"\tpage_size\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
-	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"t\n" +
-	"\x14SearchNearbyResponse\x124\n" +
-	"\x06albums\x18\x01 \x03(\v2\x1c.waybook.album.v1.FoundAlbumR\x06albums\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"d\n" +
-	"\n" +
-	"FoundAlbum\x12-\n" +
-	"\x05album\x18\x01 \x01(\v2\x17.waybook.album.v1.AlbumR\x05album\x12'\n" +
-	"\x0fdistance_meters\x18\x02 \x01(\x01R\x0edistanceMeters\"\xde\x01\n" +
-	"\x16ListAlbumsInBoxRequest\x12.\n" +
-	"\x03box\x18\x01 \x01(\v2\x14.waybook.type.v1.BoxB\x06\xbaH\x03\xc8\x01\x01R\x03box\x12E\n" +
-	"\bcategory\x18\x02 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12$\n" +
-	"\tpage_size\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"y\n" +
-	"\x17ListAlbumsInBoxResponse\x126\n" +
-	"\x06albums\x18\x01 \x03(\v2\x1e.waybook.album.v1.LocatedAlbumR\x06albums\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xb3\x01\n" +
-	"\fLocatedAlbum\x12\x19\n" +
-	"\balbum_id\x18\x01 \x01(\x03R\aalbumId\x12\x14\n" +
-	"\x05title\x18\x02 \x01(\tR\x05title\x12;\n" +
-	"\bcategory\x18\x03 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryR\bcategory\x125\n" +
-	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationR\blocation\"\xd9\x04\n" +
+	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"o\n" +
+	"\x14SearchNearbyResponse\x12/\n" +
+	"\x06albums\x18\x01 \x03(\v2\x17.waybook.album.v1.AlbumR\x06albums\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xa6\x06\n" +
 	"\x11ListAlbumsRequest\x12&\n" +
 	"\bowner_id\x18\x01 \x01(\x03B\v\xbaH\x04\"\x02(\x00\x90\xb5\x18\x01R\aownerId\x12E\n" +
 	"\bcategory\x18\x02 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12:\n" +
@@ -1551,12 +1307,15 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x0eafter_album_id\x18\x05 \x01(\x03B\v\xbaH\x04\"\x02(\x00\x90\xb5\x18\aR\fafterAlbumId\x12$\n" +
 	"\tpage_size\x18\x06 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
-	"page_token\x18\a \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken:\xe1\x01\xbaH\xdd\x01\x1ak\n" +
+	"page_token\x18\a \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12&\n" +
+	"\x03box\x18\b \x01(\v2\x14.waybook.type.v1.BoxR\x03box:\x86\x03\xbaH\x82\x03\x1ak\n" +
 	"\"list_albums.category_without_owner\x12\x1bcategory: not with owner_id\x1a(this.category == 0 || this.owner_id == 0\x1an\n" +
-	"\x1dlist_albums.after_by_creation\x12 after_album_id: only by creation\x1a+this.after_album_id == 0 || this.order == 0\"m\n" +
+	"\x1dlist_albums.after_by_creation\x12 after_album_id: only by creation\x1a+this.after_album_id == 0 || this.order == 0\x1a\xa2\x01\n" +
+	"\x0flist_albums.box\x12(box: only with category and VIEW_SUMMARY\x1ae!has(this.box) || this.owner_id == 0 && this.order == 0 && this.after_album_id == 0 && this.view == 1\"\xa5\x01\n" +
 	"\x12ListAlbumsResponse\x12/\n" +
 	"\x06albums\x18\x01 \x03(\v2\x17.waybook.album.v1.AlbumR\x06albums\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken*\xfe\x03\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x126\n" +
+	"\tsummaries\x18\x03 \x03(\v2\x18.waybook.type.v1.SummaryR\tsummaries*\xfe\x03\n" +
 	"\rAlbumCategory\x12\x1e\n" +
 	"\x1aALBUM_CATEGORY_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14ALBUM_CATEGORY_GIRLS\x10\x01\x12\x17\n" +
@@ -1575,7 +1334,7 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x1bALBUM_CATEGORY_PHOTO_SHOOTS\x10\r\x12\x1d\n" +
 	"\x19ALBUM_CATEGORY_LANDSCAPES\x10\x0e\x12\x1a\n" +
 	"\x16ALBUM_CATEGORY_ARTWORK\x10\x0f\x12\x18\n" +
-	"\x14ALBUM_CATEGORY_OTHER\x10\x102\xe9\x06\n" +
+	"\x14ALBUM_CATEGORY_OTHER\x10\x102\xf2\x05\n" +
 	"\fAlbumService\x12i\n" +
 	"\vCreateAlbum\x12$.waybook.album.v1.CreateAlbumRequest\x1a%.waybook.album.v1.CreateAlbumResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x02\x12f\n" +
@@ -1588,8 +1347,6 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x04edge\x90\x02\x01\x12l\n" +
 	"\x0eBatchGetAlbums\x12'.waybook.album.v1.BatchGetAlbumsRequest\x1a(.waybook.album.v1.BatchGetAlbumsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12l\n" +
 	"\fSearchNearby\x12%.waybook.album.v1.SearchNearbyRequest\x1a&.waybook.album.v1.SearchNearbyResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12u\n" +
-	"\x0fListAlbumsInBox\x12(.waybook.album.v1.ListAlbumsInBoxRequest\x1a).waybook.album.v1.ListAlbumsInBoxResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01\x12f\n" +
 	"\n" +
 	"ListAlbums\x12#.waybook.album.v1.ListAlbumsRequest\x1a$.waybook.album.v1.ListAlbumsResponse\"\r\xaa\xbb\x18\x06\n" +
@@ -1608,91 +1365,82 @@ func file_waybook_album_v1_album_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_album_v1_album_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_waybook_album_v1_album_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_waybook_album_v1_album_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_waybook_album_v1_album_proto_goTypes = []any{
-	(AlbumCategory)(0),              // 0: waybook.album.v1.AlbumCategory
-	(*Album)(nil),                   // 1: waybook.album.v1.Album
-	(*CreateAlbumRequest)(nil),      // 2: waybook.album.v1.CreateAlbumRequest
-	(*CreateAlbumResponse)(nil),     // 3: waybook.album.v1.CreateAlbumResponse
-	(*UpdateAlbumRequest)(nil),      // 4: waybook.album.v1.UpdateAlbumRequest
-	(*UpdateAlbumResponse)(nil),     // 5: waybook.album.v1.UpdateAlbumResponse
-	(*DeleteAlbumRequest)(nil),      // 6: waybook.album.v1.DeleteAlbumRequest
-	(*DeleteAlbumResponse)(nil),     // 7: waybook.album.v1.DeleteAlbumResponse
-	(*GetAlbumRequest)(nil),         // 8: waybook.album.v1.GetAlbumRequest
-	(*GetAlbumResponse)(nil),        // 9: waybook.album.v1.GetAlbumResponse
-	(*BatchGetAlbumsRequest)(nil),   // 10: waybook.album.v1.BatchGetAlbumsRequest
-	(*BatchGetAlbumsResponse)(nil),  // 11: waybook.album.v1.BatchGetAlbumsResponse
-	(*SearchNearbyRequest)(nil),     // 12: waybook.album.v1.SearchNearbyRequest
-	(*SearchNearbyResponse)(nil),    // 13: waybook.album.v1.SearchNearbyResponse
-	(*FoundAlbum)(nil),              // 14: waybook.album.v1.FoundAlbum
-	(*ListAlbumsInBoxRequest)(nil),  // 15: waybook.album.v1.ListAlbumsInBoxRequest
-	(*ListAlbumsInBoxResponse)(nil), // 16: waybook.album.v1.ListAlbumsInBoxResponse
-	(*LocatedAlbum)(nil),            // 17: waybook.album.v1.LocatedAlbum
-	(*ListAlbumsRequest)(nil),       // 18: waybook.album.v1.ListAlbumsRequest
-	(*ListAlbumsResponse)(nil),      // 19: waybook.album.v1.ListAlbumsResponse
-	(*v1.Profile)(nil),              // 20: waybook.type.v1.Profile
-	(*v1.Location)(nil),             // 21: waybook.type.v1.Location
-	(*timestamppb.Timestamp)(nil),   // 22: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),   // 23: google.protobuf.FieldMask
-	(*v11.Photo)(nil),               // 24: waybook.photo.v1.Photo
-	(*v12.Comment)(nil),             // 25: waybook.comment.v1.Comment
-	(*v1.Circle)(nil),               // 26: waybook.type.v1.Circle
-	(*v1.Box)(nil),                  // 27: waybook.type.v1.Box
-	(v1.ListOrder)(0),               // 28: waybook.type.v1.ListOrder
-	(v1.View)(0),                    // 29: waybook.type.v1.View
+	(AlbumCategory)(0),             // 0: waybook.album.v1.AlbumCategory
+	(*Album)(nil),                  // 1: waybook.album.v1.Album
+	(*CreateAlbumRequest)(nil),     // 2: waybook.album.v1.CreateAlbumRequest
+	(*CreateAlbumResponse)(nil),    // 3: waybook.album.v1.CreateAlbumResponse
+	(*UpdateAlbumRequest)(nil),     // 4: waybook.album.v1.UpdateAlbumRequest
+	(*UpdateAlbumResponse)(nil),    // 5: waybook.album.v1.UpdateAlbumResponse
+	(*DeleteAlbumRequest)(nil),     // 6: waybook.album.v1.DeleteAlbumRequest
+	(*DeleteAlbumResponse)(nil),    // 7: waybook.album.v1.DeleteAlbumResponse
+	(*GetAlbumRequest)(nil),        // 8: waybook.album.v1.GetAlbumRequest
+	(*GetAlbumResponse)(nil),       // 9: waybook.album.v1.GetAlbumResponse
+	(*BatchGetAlbumsRequest)(nil),  // 10: waybook.album.v1.BatchGetAlbumsRequest
+	(*BatchGetAlbumsResponse)(nil), // 11: waybook.album.v1.BatchGetAlbumsResponse
+	(*SearchNearbyRequest)(nil),    // 12: waybook.album.v1.SearchNearbyRequest
+	(*SearchNearbyResponse)(nil),   // 13: waybook.album.v1.SearchNearbyResponse
+	(*ListAlbumsRequest)(nil),      // 14: waybook.album.v1.ListAlbumsRequest
+	(*ListAlbumsResponse)(nil),     // 15: waybook.album.v1.ListAlbumsResponse
+	(*v1.Profile)(nil),             // 16: waybook.type.v1.Profile
+	(*v1.Location)(nil),            // 17: waybook.type.v1.Location
+	(*timestamppb.Timestamp)(nil),  // 18: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),  // 19: google.protobuf.FieldMask
+	(*v11.Photo)(nil),              // 20: waybook.photo.v1.Photo
+	(*v12.Comment)(nil),            // 21: waybook.comment.v1.Comment
+	(*v1.Circle)(nil),              // 22: waybook.type.v1.Circle
+	(v1.ListOrder)(0),              // 23: waybook.type.v1.ListOrder
+	(v1.View)(0),                   // 24: waybook.type.v1.View
+	(*v1.Box)(nil),                 // 25: waybook.type.v1.Box
+	(*v1.Summary)(nil),             // 26: waybook.type.v1.Summary
 }
 var file_waybook_album_v1_album_proto_depIdxs = []int32{
-	20, // 0: waybook.album.v1.Album.owner:type_name -> waybook.type.v1.Profile
+	16, // 0: waybook.album.v1.Album.owner:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.album.v1.Album.category:type_name -> waybook.album.v1.AlbumCategory
-	21, // 2: waybook.album.v1.Album.location:type_name -> waybook.type.v1.Location
-	22, // 3: waybook.album.v1.Album.create_time:type_name -> google.protobuf.Timestamp
-	22, // 4: waybook.album.v1.Album.update_time:type_name -> google.protobuf.Timestamp
+	17, // 2: waybook.album.v1.Album.location:type_name -> waybook.type.v1.Location
+	18, // 3: waybook.album.v1.Album.create_time:type_name -> google.protobuf.Timestamp
+	18, // 4: waybook.album.v1.Album.update_time:type_name -> google.protobuf.Timestamp
 	0,  // 5: waybook.album.v1.CreateAlbumRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	21, // 6: waybook.album.v1.CreateAlbumRequest.location:type_name -> waybook.type.v1.Location
+	17, // 6: waybook.album.v1.CreateAlbumRequest.location:type_name -> waybook.type.v1.Location
 	1,  // 7: waybook.album.v1.CreateAlbumResponse.album:type_name -> waybook.album.v1.Album
 	0,  // 8: waybook.album.v1.UpdateAlbumRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	21, // 9: waybook.album.v1.UpdateAlbumRequest.location:type_name -> waybook.type.v1.Location
-	23, // 10: waybook.album.v1.UpdateAlbumRequest.update_mask:type_name -> google.protobuf.FieldMask
+	17, // 9: waybook.album.v1.UpdateAlbumRequest.location:type_name -> waybook.type.v1.Location
+	19, // 10: waybook.album.v1.UpdateAlbumRequest.update_mask:type_name -> google.protobuf.FieldMask
 	1,  // 11: waybook.album.v1.UpdateAlbumResponse.album:type_name -> waybook.album.v1.Album
-	23, // 12: waybook.album.v1.GetAlbumRequest.read_mask:type_name -> google.protobuf.FieldMask
+	19, // 12: waybook.album.v1.GetAlbumRequest.read_mask:type_name -> google.protobuf.FieldMask
 	1,  // 13: waybook.album.v1.GetAlbumResponse.album:type_name -> waybook.album.v1.Album
-	24, // 14: waybook.album.v1.GetAlbumResponse.photos:type_name -> waybook.photo.v1.Photo
-	25, // 15: waybook.album.v1.GetAlbumResponse.comments:type_name -> waybook.comment.v1.Comment
+	20, // 14: waybook.album.v1.GetAlbumResponse.photos:type_name -> waybook.photo.v1.Photo
+	21, // 15: waybook.album.v1.GetAlbumResponse.comments:type_name -> waybook.comment.v1.Comment
 	1,  // 16: waybook.album.v1.BatchGetAlbumsResponse.albums:type_name -> waybook.album.v1.Album
-	26, // 17: waybook.album.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
+	22, // 17: waybook.album.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
 	0,  // 18: waybook.album.v1.SearchNearbyRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	14, // 19: waybook.album.v1.SearchNearbyResponse.albums:type_name -> waybook.album.v1.FoundAlbum
-	1,  // 20: waybook.album.v1.FoundAlbum.album:type_name -> waybook.album.v1.Album
-	27, // 21: waybook.album.v1.ListAlbumsInBoxRequest.box:type_name -> waybook.type.v1.Box
-	0,  // 22: waybook.album.v1.ListAlbumsInBoxRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	17, // 23: waybook.album.v1.ListAlbumsInBoxResponse.albums:type_name -> waybook.album.v1.LocatedAlbum
-	0,  // 24: waybook.album.v1.LocatedAlbum.category:type_name -> waybook.album.v1.AlbumCategory
-	21, // 25: waybook.album.v1.LocatedAlbum.location:type_name -> waybook.type.v1.Location
-	0,  // 26: waybook.album.v1.ListAlbumsRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	28, // 27: waybook.album.v1.ListAlbumsRequest.order:type_name -> waybook.type.v1.ListOrder
-	29, // 28: waybook.album.v1.ListAlbumsRequest.view:type_name -> waybook.type.v1.View
-	1,  // 29: waybook.album.v1.ListAlbumsResponse.albums:type_name -> waybook.album.v1.Album
-	2,  // 30: waybook.album.v1.AlbumService.CreateAlbum:input_type -> waybook.album.v1.CreateAlbumRequest
-	4,  // 31: waybook.album.v1.AlbumService.UpdateAlbum:input_type -> waybook.album.v1.UpdateAlbumRequest
-	6,  // 32: waybook.album.v1.AlbumService.DeleteAlbum:input_type -> waybook.album.v1.DeleteAlbumRequest
-	8,  // 33: waybook.album.v1.AlbumService.GetAlbum:input_type -> waybook.album.v1.GetAlbumRequest
-	10, // 34: waybook.album.v1.AlbumService.BatchGetAlbums:input_type -> waybook.album.v1.BatchGetAlbumsRequest
-	12, // 35: waybook.album.v1.AlbumService.SearchNearby:input_type -> waybook.album.v1.SearchNearbyRequest
-	15, // 36: waybook.album.v1.AlbumService.ListAlbumsInBox:input_type -> waybook.album.v1.ListAlbumsInBoxRequest
-	18, // 37: waybook.album.v1.AlbumService.ListAlbums:input_type -> waybook.album.v1.ListAlbumsRequest
-	3,  // 38: waybook.album.v1.AlbumService.CreateAlbum:output_type -> waybook.album.v1.CreateAlbumResponse
-	5,  // 39: waybook.album.v1.AlbumService.UpdateAlbum:output_type -> waybook.album.v1.UpdateAlbumResponse
-	7,  // 40: waybook.album.v1.AlbumService.DeleteAlbum:output_type -> waybook.album.v1.DeleteAlbumResponse
-	9,  // 41: waybook.album.v1.AlbumService.GetAlbum:output_type -> waybook.album.v1.GetAlbumResponse
-	11, // 42: waybook.album.v1.AlbumService.BatchGetAlbums:output_type -> waybook.album.v1.BatchGetAlbumsResponse
-	13, // 43: waybook.album.v1.AlbumService.SearchNearby:output_type -> waybook.album.v1.SearchNearbyResponse
-	16, // 44: waybook.album.v1.AlbumService.ListAlbumsInBox:output_type -> waybook.album.v1.ListAlbumsInBoxResponse
-	19, // 45: waybook.album.v1.AlbumService.ListAlbums:output_type -> waybook.album.v1.ListAlbumsResponse
-	38, // [38:46] is the sub-list for method output_type
-	30, // [30:38] is the sub-list for method input_type
-	30, // [30:30] is the sub-list for extension type_name
-	30, // [30:30] is the sub-list for extension extendee
-	0,  // [0:30] is the sub-list for field type_name
+	1,  // 19: waybook.album.v1.SearchNearbyResponse.albums:type_name -> waybook.album.v1.Album
+	0,  // 20: waybook.album.v1.ListAlbumsRequest.category:type_name -> waybook.album.v1.AlbumCategory
+	23, // 21: waybook.album.v1.ListAlbumsRequest.order:type_name -> waybook.type.v1.ListOrder
+	24, // 22: waybook.album.v1.ListAlbumsRequest.view:type_name -> waybook.type.v1.View
+	25, // 23: waybook.album.v1.ListAlbumsRequest.box:type_name -> waybook.type.v1.Box
+	1,  // 24: waybook.album.v1.ListAlbumsResponse.albums:type_name -> waybook.album.v1.Album
+	26, // 25: waybook.album.v1.ListAlbumsResponse.summaries:type_name -> waybook.type.v1.Summary
+	2,  // 26: waybook.album.v1.AlbumService.CreateAlbum:input_type -> waybook.album.v1.CreateAlbumRequest
+	4,  // 27: waybook.album.v1.AlbumService.UpdateAlbum:input_type -> waybook.album.v1.UpdateAlbumRequest
+	6,  // 28: waybook.album.v1.AlbumService.DeleteAlbum:input_type -> waybook.album.v1.DeleteAlbumRequest
+	8,  // 29: waybook.album.v1.AlbumService.GetAlbum:input_type -> waybook.album.v1.GetAlbumRequest
+	10, // 30: waybook.album.v1.AlbumService.BatchGetAlbums:input_type -> waybook.album.v1.BatchGetAlbumsRequest
+	12, // 31: waybook.album.v1.AlbumService.SearchNearby:input_type -> waybook.album.v1.SearchNearbyRequest
+	14, // 32: waybook.album.v1.AlbumService.ListAlbums:input_type -> waybook.album.v1.ListAlbumsRequest
+	3,  // 33: waybook.album.v1.AlbumService.CreateAlbum:output_type -> waybook.album.v1.CreateAlbumResponse
+	5,  // 34: waybook.album.v1.AlbumService.UpdateAlbum:output_type -> waybook.album.v1.UpdateAlbumResponse
+	7,  // 35: waybook.album.v1.AlbumService.DeleteAlbum:output_type -> waybook.album.v1.DeleteAlbumResponse
+	9,  // 36: waybook.album.v1.AlbumService.GetAlbum:output_type -> waybook.album.v1.GetAlbumResponse
+	11, // 37: waybook.album.v1.AlbumService.BatchGetAlbums:output_type -> waybook.album.v1.BatchGetAlbumsResponse
+	13, // 38: waybook.album.v1.AlbumService.SearchNearby:output_type -> waybook.album.v1.SearchNearbyResponse
+	15, // 39: waybook.album.v1.AlbumService.ListAlbums:output_type -> waybook.album.v1.ListAlbumsResponse
+	33, // [33:40] is the sub-list for method output_type
+	26, // [26:33] is the sub-list for method input_type
+	26, // [26:26] is the sub-list for extension type_name
+	26, // [26:26] is the sub-list for extension extendee
+	0,  // [0:26] is the sub-list for field type_name
 }
 
 func init() { file_waybook_album_v1_album_proto_init() }
@@ -1700,6 +1448,7 @@ func file_waybook_album_v1_album_proto_init() {
 	if File_waybook_album_v1_album_proto != nil {
 		return
 	}
+	file_waybook_album_v1_album_proto_msgTypes[0].OneofWrappers = []any{}
 	file_waybook_album_v1_album_proto_msgTypes[3].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -1707,7 +1456,7 @@ func file_waybook_album_v1_album_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_album_v1_album_proto_rawDesc), len(file_waybook_album_v1_album_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   19,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -21,58 +21,45 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	AlbumService_CreateAlbum_FullMethodName     = "/waybook.album.v1.AlbumService/CreateAlbum"
-	AlbumService_UpdateAlbum_FullMethodName     = "/waybook.album.v1.AlbumService/UpdateAlbum"
-	AlbumService_DeleteAlbum_FullMethodName     = "/waybook.album.v1.AlbumService/DeleteAlbum"
-	AlbumService_GetAlbum_FullMethodName        = "/waybook.album.v1.AlbumService/GetAlbum"
-	AlbumService_BatchGetAlbums_FullMethodName  = "/waybook.album.v1.AlbumService/BatchGetAlbums"
-	AlbumService_SearchNearby_FullMethodName    = "/waybook.album.v1.AlbumService/SearchNearby"
-	AlbumService_ListAlbumsInBox_FullMethodName = "/waybook.album.v1.AlbumService/ListAlbumsInBox"
-	AlbumService_ListAlbums_FullMethodName      = "/waybook.album.v1.AlbumService/ListAlbums"
+	AlbumService_CreateAlbum_FullMethodName    = "/waybook.album.v1.AlbumService/CreateAlbum"
+	AlbumService_UpdateAlbum_FullMethodName    = "/waybook.album.v1.AlbumService/UpdateAlbum"
+	AlbumService_DeleteAlbum_FullMethodName    = "/waybook.album.v1.AlbumService/DeleteAlbum"
+	AlbumService_GetAlbum_FullMethodName       = "/waybook.album.v1.AlbumService/GetAlbum"
+	AlbumService_BatchGetAlbums_FullMethodName = "/waybook.album.v1.AlbumService/BatchGetAlbums"
+	AlbumService_SearchNearby_FullMethodName   = "/waybook.album.v1.AlbumService/SearchNearby"
+	AlbumService_ListAlbums_FullMethodName     = "/waybook.album.v1.AlbumService/ListAlbums"
 )
 
 // AlbumServiceClient is the client API for AlbumService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// AlbumService manages albums. Every method may be called concurrently; docs/grpc.md has the errors that every
-// method may return.
+// AlbumService manages albums. Every method may be called concurrently; docs/grpc.md has the errors that every method
+// may return.
 type AlbumServiceClient interface {
 	// Creates an album. Errors: NOT_FOUND (USER_NOT_FOUND: the owner).
 	CreateAlbum(ctx context.Context, in *CreateAlbumRequest, opts ...grpc.CallOption) (*CreateAlbumResponse, error)
-	// Changes an album; fields that are not set keep their values.
-	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
-	// ABORTED (ETAG_MISMATCH).
+	// Changes an album; fields that are not set keep their values. Errors: NOT_FOUND (ALBUM_NOT_FOUND),
+	// PERMISSION_DENIED (NOT_OWNER), ABORTED (ETAG_MISMATCH).
 	UpdateAlbum(ctx context.Context, in *UpdateAlbumRequest, opts ...grpc.CallOption) (*UpdateAlbumResponse, error)
-	// Deletes an album with its photos and comments.
-	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
-	// ABORTED (ETAG_MISMATCH).
+	// Deletes an album with its photos and comments. Errors: NOT_FOUND (ALBUM_NOT_FOUND), PERMISSION_DENIED
+	// (NOT_OWNER), ABORTED (ETAG_MISMATCH).
 	DeleteAlbum(ctx context.Context, in *DeleteAlbumRequest, opts ...grpc.CallOption) (*DeleteAlbumResponse, error)
-	// Returns an album with the first page of its photos and of its comments.
-	// Errors: NOT_FOUND (ALBUM_NOT_FOUND).
+	// Returns an album with the first page of its photos and of its comments. Errors: NOT_FOUND (ALBUM_NOT_FOUND).
 	GetAlbum(ctx context.Context, in *GetAlbumRequest, opts ...grpc.CallOption) (*GetAlbumResponse, error)
-	// Returns several albums, without their photos and comments. Each album appears once, in
-	// the order of the request. missing_album_ids names those that do not exist. The reply
-	// ends before the albums exceed 1 MiB; unread_album_ids names the others, for another
-	// call. It never names all, so repeated calls come to an end.
+	// Returns several albums, without their photos and comments. Each album appears once, in the order of the request.
+	// missing_album_ids names those that do not exist. The reply ends before the albums exceed 1 MiB; unread_album_ids
+	// names the others, for another call. It never names all, so repeated calls come to an end.
 	BatchGetAlbums(ctx context.Context, in *BatchGetAlbumsRequest, opts ...grpc.CallOption) (*BatchGetAlbumsResponse, error)
-	// Returns a page of the albums around a point, nearest first. Results are correct
-	// across the antimeridian and at the poles. Albums at the same distance are in
-	// creation order. An album that is created, moved or deleted between pages may be
-	// missing or repeated; every other album is included exactly once. Errors:
-	// INVALID_ARGUMENT (page_token).
+	// Returns a page of the albums around a point, nearest first. Results are correct at the antimeridian and the
+	// poles. Albums at the same distance are in creation order. An album that is created, moved or deleted between
+	// pages may be missing or repeated; every other one appears exactly once. Errors: INVALID_ARGUMENT (page_token).
 	SearchNearby(ctx context.Context, in *SearchNearbyRequest, opts ...grpc.CallOption) (*SearchNearbyResponse, error)
-	// Returns a page of the albums in a box of any size, for maps. The order is that of
-	// the store's index of places: stable, and near albums are mostly together. A page
-	// may be shorter than page_size, or empty, although another page follows. An album
-	// that is created, moved or deleted between pages may be missing or repeated; every
-	// other album is included exactly once. Errors: INVALID_ARGUMENT (page_token).
-	ListAlbumsInBox(ctx context.Context, in *ListAlbumsInBoxRequest, opts ...grpc.CallOption) (*ListAlbumsInBoxResponse, error)
-	// Returns a page of the albums of a user, of a category, or of all. An album that is created
-	// or deleted during a walk from page to page may or may not appear; newest first, one that is
-	// created does not. Every other album appears exactly once.
-	// Errors: NOT_FOUND (USER_NOT_FOUND: the owner does not exist and has no albums),
-	// INVALID_ARGUMENT (page_token).
+	// Returns a page of the albums of a user, of a category, in a box, or of all. An album that is created or deleted
+	// during a walk from page to page may or may not appear; newest first, one that is created does not. Every other
+	// album appears exactly once. In a box, the order is stable and near albums are mostly together; a page may be
+	// empty although another one follows, and an album that is moved between pages may be missing or repeated. Errors:
+	// NOT_FOUND (USER_NOT_FOUND: the owner does not exist and has no albums), INVALID_ARGUMENT (page_token).
 	ListAlbums(ctx context.Context, in *ListAlbumsRequest, opts ...grpc.CallOption) (*ListAlbumsResponse, error)
 }
 
@@ -144,16 +131,6 @@ func (c *albumServiceClient) SearchNearby(ctx context.Context, in *SearchNearbyR
 	return out, nil
 }
 
-func (c *albumServiceClient) ListAlbumsInBox(ctx context.Context, in *ListAlbumsInBoxRequest, opts ...grpc.CallOption) (*ListAlbumsInBoxResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListAlbumsInBoxResponse)
-	err := c.cc.Invoke(ctx, AlbumService_ListAlbumsInBox_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
 func (c *albumServiceClient) ListAlbums(ctx context.Context, in *ListAlbumsRequest, opts ...grpc.CallOption) (*ListAlbumsResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListAlbumsResponse)
@@ -168,44 +145,32 @@ func (c *albumServiceClient) ListAlbums(ctx context.Context, in *ListAlbumsReque
 // All implementations must embed UnimplementedAlbumServiceServer
 // for forward compatibility.
 //
-// AlbumService manages albums. Every method may be called concurrently; docs/grpc.md has the errors that every
-// method may return.
+// AlbumService manages albums. Every method may be called concurrently; docs/grpc.md has the errors that every method
+// may return.
 type AlbumServiceServer interface {
 	// Creates an album. Errors: NOT_FOUND (USER_NOT_FOUND: the owner).
 	CreateAlbum(context.Context, *CreateAlbumRequest) (*CreateAlbumResponse, error)
-	// Changes an album; fields that are not set keep their values.
-	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
-	// ABORTED (ETAG_MISMATCH).
+	// Changes an album; fields that are not set keep their values. Errors: NOT_FOUND (ALBUM_NOT_FOUND),
+	// PERMISSION_DENIED (NOT_OWNER), ABORTED (ETAG_MISMATCH).
 	UpdateAlbum(context.Context, *UpdateAlbumRequest) (*UpdateAlbumResponse, error)
-	// Deletes an album with its photos and comments.
-	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
-	// ABORTED (ETAG_MISMATCH).
+	// Deletes an album with its photos and comments. Errors: NOT_FOUND (ALBUM_NOT_FOUND), PERMISSION_DENIED
+	// (NOT_OWNER), ABORTED (ETAG_MISMATCH).
 	DeleteAlbum(context.Context, *DeleteAlbumRequest) (*DeleteAlbumResponse, error)
-	// Returns an album with the first page of its photos and of its comments.
-	// Errors: NOT_FOUND (ALBUM_NOT_FOUND).
+	// Returns an album with the first page of its photos and of its comments. Errors: NOT_FOUND (ALBUM_NOT_FOUND).
 	GetAlbum(context.Context, *GetAlbumRequest) (*GetAlbumResponse, error)
-	// Returns several albums, without their photos and comments. Each album appears once, in
-	// the order of the request. missing_album_ids names those that do not exist. The reply
-	// ends before the albums exceed 1 MiB; unread_album_ids names the others, for another
-	// call. It never names all, so repeated calls come to an end.
+	// Returns several albums, without their photos and comments. Each album appears once, in the order of the request.
+	// missing_album_ids names those that do not exist. The reply ends before the albums exceed 1 MiB; unread_album_ids
+	// names the others, for another call. It never names all, so repeated calls come to an end.
 	BatchGetAlbums(context.Context, *BatchGetAlbumsRequest) (*BatchGetAlbumsResponse, error)
-	// Returns a page of the albums around a point, nearest first. Results are correct
-	// across the antimeridian and at the poles. Albums at the same distance are in
-	// creation order. An album that is created, moved or deleted between pages may be
-	// missing or repeated; every other album is included exactly once. Errors:
-	// INVALID_ARGUMENT (page_token).
+	// Returns a page of the albums around a point, nearest first. Results are correct at the antimeridian and the
+	// poles. Albums at the same distance are in creation order. An album that is created, moved or deleted between
+	// pages may be missing or repeated; every other one appears exactly once. Errors: INVALID_ARGUMENT (page_token).
 	SearchNearby(context.Context, *SearchNearbyRequest) (*SearchNearbyResponse, error)
-	// Returns a page of the albums in a box of any size, for maps. The order is that of
-	// the store's index of places: stable, and near albums are mostly together. A page
-	// may be shorter than page_size, or empty, although another page follows. An album
-	// that is created, moved or deleted between pages may be missing or repeated; every
-	// other album is included exactly once. Errors: INVALID_ARGUMENT (page_token).
-	ListAlbumsInBox(context.Context, *ListAlbumsInBoxRequest) (*ListAlbumsInBoxResponse, error)
-	// Returns a page of the albums of a user, of a category, or of all. An album that is created
-	// or deleted during a walk from page to page may or may not appear; newest first, one that is
-	// created does not. Every other album appears exactly once.
-	// Errors: NOT_FOUND (USER_NOT_FOUND: the owner does not exist and has no albums),
-	// INVALID_ARGUMENT (page_token).
+	// Returns a page of the albums of a user, of a category, in a box, or of all. An album that is created or deleted
+	// during a walk from page to page may or may not appear; newest first, one that is created does not. Every other
+	// album appears exactly once. In a box, the order is stable and near albums are mostly together; a page may be
+	// empty although another one follows, and an album that is moved between pages may be missing or repeated. Errors:
+	// NOT_FOUND (USER_NOT_FOUND: the owner does not exist and has no albums), INVALID_ARGUMENT (page_token).
 	ListAlbums(context.Context, *ListAlbumsRequest) (*ListAlbumsResponse, error)
 	mustEmbedUnimplementedAlbumServiceServer()
 }
@@ -234,9 +199,6 @@ func (UnimplementedAlbumServiceServer) BatchGetAlbums(context.Context, *BatchGet
 }
 func (UnimplementedAlbumServiceServer) SearchNearby(context.Context, *SearchNearbyRequest) (*SearchNearbyResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method SearchNearby not implemented")
-}
-func (UnimplementedAlbumServiceServer) ListAlbumsInBox(context.Context, *ListAlbumsInBoxRequest) (*ListAlbumsInBoxResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListAlbumsInBox not implemented")
 }
 func (UnimplementedAlbumServiceServer) ListAlbums(context.Context, *ListAlbumsRequest) (*ListAlbumsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListAlbums not implemented")
@@ -370,24 +332,6 @@ func _AlbumService_SearchNearby_Handler(srv interface{}, ctx context.Context, de
 	return interceptor(ctx, in, info, handler)
 }
 
-func _AlbumService_ListAlbumsInBox_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListAlbumsInBoxRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AlbumServiceServer).ListAlbumsInBox(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: AlbumService_ListAlbumsInBox_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AlbumServiceServer).ListAlbumsInBox(ctx, req.(*ListAlbumsInBoxRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
 func _AlbumService_ListAlbums_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListAlbumsRequest)
 	if err := dec(in); err != nil {
@@ -436,10 +380,6 @@ var AlbumService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "SearchNearby",
 			Handler:    _AlbumService_SearchNearby_Handler,
-		},
-		{
-			MethodName: "ListAlbumsInBox",
-			Handler:    _AlbumService_ListAlbumsInBox_Handler,
 		},
 		{
 			MethodName: "ListAlbums",

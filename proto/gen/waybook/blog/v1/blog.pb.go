@@ -371,22 +371,23 @@ type Blog struct {
 	Score int64 `protobuf:"varint,12,opt,name=score,proto3" json:"score,omitempty"`
 	// The vote inside the entry; not set when there is none.
 	Vote *Vote `protobuf:"bytes,13,opt,name=vote,proto3" json:"vote,omitempty"`
-	// Reward of the author for posting the entry, granted once, in the service's virtual
-	// currency. It is 0 beyond the author's limit of the day. AccountService has the total,
-	// which may include this reward slightly later.
+	// Reward of the author for posting the entry, granted once, in the service's virtual currency. It is 0 beyond the
+	// author's limit of the day. AccountService has the total, which may include this reward slightly later.
 	Reward int64 `protobuf:"varint,14,opt,name=reward,proto3" json:"reward,omitempty"`
 	// When it was created.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
 	// When its author last changed it.
 	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,16,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
-	// The identifier in the old service of an entry that was moved in, if blog_id does
-	// not tell it (docs/moving-in.md).
+	// The identifier in the old service of an entry that was moved in, if blog_id does not tell it (docs/moving-in.md).
 	OldId string `protobuf:"bytes,17,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
 	// The same of the entry that this one quotes.
 	ReplyOldId string `protobuf:"bytes,18,opt,name=reply_old_id,json=replyOldId,proto3" json:"reply_old_id,omitempty"`
-	// The state of this entry, for a change that is made only if the entry is still in it. It changes with
-	// each change by the owner, and not with comments, recommendations and votes.
+	// The state of this entry, for a change that is made only if the entry is still in it. It changes with each change
+	// by the owner, and not with comments, recommendations and votes.
 	Etag string `protobuf:"bytes,19,opt,name=etag,proto3" json:"etag,omitempty"`
+	// In replies of SearchNearby, the distance from the circle's center, in metres along the surface of a sphere with
+	// the Earth's mean radius, 6,371,008.8 m.
+	DistanceMeters *float64 `protobuf:"fixed64,20,opt,name=distance_meters,json=distanceMeters,proto3,oneof" json:"distance_meters,omitempty"`
 	// Whether the entry was made here and its identifier follows from a number of 31 bits (-small-ids-from).
 	IsSmall       bool `protobuf:"varint,21,opt,name=is_small,json=isSmall,proto3" json:"is_small,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -554,6 +555,13 @@ func (x *Blog) GetEtag() string {
 		return x.Etag
 	}
 	return ""
+}
+
+func (x *Blog) GetDistanceMeters() float64 {
+	if x != nil && x.DistanceMeters != nil {
+		return *x.DistanceMeters
+	}
+	return 0
 }
 
 func (x *Blog) GetIsSmall() bool {
@@ -730,8 +738,8 @@ func (x *NewVote) GetChoices() []string {
 
 type CreateBlogRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional UUID; a repeated call by the same user with the same UUID returns the first
-	// result. A call with other content fails: ALREADY_EXISTS (REQUEST_ID_REUSED).
+	// Optional UUID; a repeated call by the same user with the same UUID returns the first result. A call with other
+	// content fails: ALREADY_EXISTS (REQUEST_ID_REUSED).
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// The author of the entry.
 	AuthorId int64 `protobuf:"varint,2,opt,name=author_id,json=authorId,proto3" json:"author_id,omitempty"`
@@ -1219,8 +1227,8 @@ type GetBlogRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The entry.
 	BlogId int64 `protobuf:"varint,1,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
-	// The fields of the reply to return, such as `blog.title`; all if it has no paths.
-	// The service reads nothing for the others.
+	// The fields of the reply to return, such as `blog.title`; all if it has no paths. The service reads nothing for
+	// the others.
 	ReadMask      *fieldmaskpb.FieldMask `protobuf:"bytes,2,opt,name=read_mask,json=readMask,proto3" json:"read_mask,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1382,8 +1390,8 @@ type BatchGetBlogsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The entries that exist, in the order of the request.
 	Blogs []*Blog `protobuf:"bytes,1,rep,name=blogs,proto3" json:"blogs,omitempty"`
-	// Those that do not exist, in the order of the request. An old identifier that stands for
-	// nothing is named as in the request.
+	// Those that do not exist, in the order of the request. An old identifier that stands for nothing is named as in
+	// the request.
 	MissingBlogIds []int64 `protobuf:"varint,2,rep,packed,name=missing_blog_ids,json=missingBlogIds,proto3" json:"missing_blog_ids,omitempty"`
 	// Those that the reply has no room for, in the order of the request.
 	UnreadBlogIds []int64 `protobuf:"varint,3,rep,packed,name=unread_blog_ids,json=unreadBlogIds,proto3" json:"unread_blog_ids,omitempty"`
@@ -1525,8 +1533,9 @@ func (x *SearchNearbyRequest) GetPublication() BlogPublication {
 
 type SearchNearbyResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The entries that were found.
-	Blogs []*FoundBlog `protobuf:"bytes,1,rep,name=blogs,proto3" json:"blogs,omitempty"`
+	// The entries that were found, each with blog_id, author, type, location, title, post_date, old_id and
+	// distance_meters.
+	Blogs []*Blog `protobuf:"bytes,1,rep,name=blogs,proto3" json:"blogs,omitempty"`
 	// Page token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1563,7 +1572,7 @@ func (*SearchNearbyResponse) Descriptor() ([]byte, []int) {
 	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{15}
 }
 
-func (x *SearchNearbyResponse) GetBlogs() []*FoundBlog {
+func (x *SearchNearbyResponse) GetBlogs() []*Blog {
 	if x != nil {
 		return x.Blogs
 	}
@@ -1577,321 +1586,11 @@ func (x *SearchNearbyResponse) GetNextPageToken() string {
 	return ""
 }
 
-// Summary of an entry that was found.
-type FoundBlog struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The entry.
-	BlogId int64 `protobuf:"varint,1,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
-	// The author of the entry.
-	Author *v1.Profile `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
-	// Type of the entry.
-	Type BlogType `protobuf:"varint,3,opt,name=type,proto3,enum=waybook.blog.v1.BlogType" json:"type,omitempty"`
-	// Title, 1 to 200 characters.
-	Title string `protobuf:"bytes,4,opt,name=title,proto3" json:"title,omitempty"`
-	// Location on the map.
-	Location *v1.Location `protobuf:"bytes,5,opt,name=location,proto3" json:"location,omitempty"`
-	// Planned date.
-	PostDate *v1.Date `protobuf:"bytes,6,opt,name=post_date,json=postDate,proto3" json:"post_date,omitempty"`
-	// The identifier in the old service of an entry that was moved in, if blog_id does
-	// not tell it (docs/moving-in.md).
-	OldId string `protobuf:"bytes,7,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
-	// Distance from the circle's center, in metres along the surface of
-	// a sphere with the Earth's mean radius, 6,371,008.8 m.
-	DistanceMeters float64 `protobuf:"fixed64,8,opt,name=distance_meters,json=distanceMeters,proto3" json:"distance_meters,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
-}
-
-func (x *FoundBlog) Reset() {
-	*x = FoundBlog{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[16]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *FoundBlog) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*FoundBlog) ProtoMessage() {}
-
-func (x *FoundBlog) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[16]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use FoundBlog.ProtoReflect.Descriptor instead.
-func (*FoundBlog) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{16}
-}
-
-func (x *FoundBlog) GetBlogId() int64 {
-	if x != nil {
-		return x.BlogId
-	}
-	return 0
-}
-
-func (x *FoundBlog) GetAuthor() *v1.Profile {
-	if x != nil {
-		return x.Author
-	}
-	return nil
-}
-
-func (x *FoundBlog) GetType() BlogType {
-	if x != nil {
-		return x.Type
-	}
-	return BlogType_BLOG_TYPE_UNSPECIFIED
-}
-
-func (x *FoundBlog) GetTitle() string {
-	if x != nil {
-		return x.Title
-	}
-	return ""
-}
-
-func (x *FoundBlog) GetLocation() *v1.Location {
-	if x != nil {
-		return x.Location
-	}
-	return nil
-}
-
-func (x *FoundBlog) GetPostDate() *v1.Date {
-	if x != nil {
-		return x.PostDate
-	}
-	return nil
-}
-
-func (x *FoundBlog) GetOldId() string {
-	if x != nil {
-		return x.OldId
-	}
-	return ""
-}
-
-func (x *FoundBlog) GetDistanceMeters() float64 {
-	if x != nil {
-		return x.DistanceMeters
-	}
-	return 0
-}
-
-type ListBlogsInBoxRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The box.
-	Box *v1.Box `protobuf:"bytes,1,opt,name=box,proto3" json:"box,omitempty"`
-	// Only entries of this type; all when unspecified.
-	Type BlogType `protobuf:"varint,2,opt,name=type,proto3,enum=waybook.blog.v1.BlogType" json:"type,omitempty"`
-	// Maximum number of results; 0, and more than 1,000, mean 1,000.
-	PageSize int32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListBlogsInBoxRequest) Reset() {
-	*x = ListBlogsInBoxRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[17]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListBlogsInBoxRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListBlogsInBoxRequest) ProtoMessage() {}
-
-func (x *ListBlogsInBoxRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[17]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListBlogsInBoxRequest.ProtoReflect.Descriptor instead.
-func (*ListBlogsInBoxRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{17}
-}
-
-func (x *ListBlogsInBoxRequest) GetBox() *v1.Box {
-	if x != nil {
-		return x.Box
-	}
-	return nil
-}
-
-func (x *ListBlogsInBoxRequest) GetType() BlogType {
-	if x != nil {
-		return x.Type
-	}
-	return BlogType_BLOG_TYPE_UNSPECIFIED
-}
-
-func (x *ListBlogsInBoxRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-func (x *ListBlogsInBoxRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-type ListBlogsInBoxResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The entries.
-	Blogs []*LocatedBlog `protobuf:"bytes,1,rep,name=blogs,proto3" json:"blogs,omitempty"`
-	// Page token of the next page; empty on the last page.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListBlogsInBoxResponse) Reset() {
-	*x = ListBlogsInBoxResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[18]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListBlogsInBoxResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListBlogsInBoxResponse) ProtoMessage() {}
-
-func (x *ListBlogsInBoxResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[18]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListBlogsInBoxResponse.ProtoReflect.Descriptor instead.
-func (*ListBlogsInBoxResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{18}
-}
-
-func (x *ListBlogsInBoxResponse) GetBlogs() []*LocatedBlog {
-	if x != nil {
-		return x.Blogs
-	}
-	return nil
-}
-
-func (x *ListBlogsInBoxResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
-// Summary of an entry with its place, for maps.
-type LocatedBlog struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The entry.
-	BlogId int64 `protobuf:"varint,1,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
-	// Its title.
-	Title string `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
-	// Its type.
-	Type BlogType `protobuf:"varint,3,opt,name=type,proto3,enum=waybook.blog.v1.BlogType" json:"type,omitempty"`
-	// Its location.
-	Location      *v1.Location `protobuf:"bytes,4,opt,name=location,proto3" json:"location,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *LocatedBlog) Reset() {
-	*x = LocatedBlog{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[19]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *LocatedBlog) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*LocatedBlog) ProtoMessage() {}
-
-func (x *LocatedBlog) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[19]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use LocatedBlog.ProtoReflect.Descriptor instead.
-func (*LocatedBlog) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{19}
-}
-
-func (x *LocatedBlog) GetBlogId() int64 {
-	if x != nil {
-		return x.BlogId
-	}
-	return 0
-}
-
-func (x *LocatedBlog) GetTitle() string {
-	if x != nil {
-		return x.Title
-	}
-	return ""
-}
-
-func (x *LocatedBlog) GetType() BlogType {
-	if x != nil {
-		return x.Type
-	}
-	return BlogType_BLOG_TYPE_UNSPECIFIED
-}
-
-func (x *LocatedBlog) GetLocation() *v1.Location {
-	if x != nil {
-		return x.Location
-	}
-	return nil
-}
-
 type ListBlogsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The author of the entries; 0 for all authors, not by creation.
+	// The author of the entries; 0 for all authors, by planned date or in a box.
 	AuthorId int64 `protobuf:"varint,1,opt,name=author_id,json=authorId,proto3" json:"author_id,omitempty"`
-	// Only entries of this type, with BLOG_ORDER_RECENT; all when unspecified.
+	// Only entries of this type, with BLOG_ORDER_RECENT or a box; all when unspecified.
 	Type BlogType `protobuf:"varint,2,opt,name=type,proto3,enum=waybook.blog.v1.BlogType" json:"type,omitempty"`
 	// Order of the entries.
 	Order BlogOrder `protobuf:"varint,3,opt,name=order,proto3,enum=waybook.blog.v1.BlogOrder" json:"order,omitempty"`
@@ -1905,18 +1604,20 @@ type ListBlogsRequest struct {
 	Publication BlogPublication `protobuf:"varint,7,opt,name=publication,proto3,enum=waybook.blog.v1.BlogPublication" json:"publication,omitempty"`
 	// Only entries with a higher identifier, by creation; the entry itself need not exist; 0 for all.
 	AfterBlogId int64 `protobuf:"varint,8,opt,name=after_blog_id,json=afterBlogId,proto3" json:"after_blog_id,omitempty"`
-	// Maximum number of results; 0 means 20, and more than 100 mean 100, because entries can be long. Of
-	// summaries, 0 means 100, and more than 1,000 mean 1,000.
+	// Maximum number of results; 0 means 20, and more than 100 mean 100, because entries can be long. Of summaries, 0
+	// means 100, and more than 1,000 mean 1,000.
 	PageSize int32 `protobuf:"varint,9,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,10,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	PageToken string `protobuf:"bytes,10,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Only entries in this box, of any size, with VIEW_SUMMARY; the summaries have their location and category.
+	Box           *v1.Box `protobuf:"bytes,11,opt,name=box,proto3" json:"box,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListBlogsRequest) Reset() {
 	*x = ListBlogsRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[20]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1928,7 +1629,7 @@ func (x *ListBlogsRequest) String() string {
 func (*ListBlogsRequest) ProtoMessage() {}
 
 func (x *ListBlogsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[20]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1941,7 +1642,7 @@ func (x *ListBlogsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBlogsRequest.ProtoReflect.Descriptor instead.
 func (*ListBlogsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{20}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ListBlogsRequest) GetAuthorId() int64 {
@@ -2014,19 +1715,28 @@ func (x *ListBlogsRequest) GetPageToken() string {
 	return ""
 }
 
+func (x *ListBlogsRequest) GetBox() *v1.Box {
+	if x != nil {
+		return x.Box
+	}
+	return nil
+}
+
 type ListBlogsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The entries.
+	// The entries, without VIEW_SUMMARY.
 	Blogs []*Blog `protobuf:"bytes,1,rep,name=blogs,proto3" json:"blogs,omitempty"`
 	// Page token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	// The entries, with VIEW_SUMMARY.
+	Summaries     []*v1.Summary `protobuf:"bytes,3,rep,name=summaries,proto3" json:"summaries,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListBlogsResponse) Reset() {
 	*x = ListBlogsResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[21]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2038,7 +1748,7 @@ func (x *ListBlogsResponse) String() string {
 func (*ListBlogsResponse) ProtoMessage() {}
 
 func (x *ListBlogsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[21]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2051,7 +1761,7 @@ func (x *ListBlogsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBlogsResponse.ProtoReflect.Descriptor instead.
 func (*ListBlogsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{21}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListBlogsResponse) GetBlogs() []*Blog {
@@ -2068,6 +1778,13 @@ func (x *ListBlogsResponse) GetNextPageToken() string {
 	return ""
 }
 
+func (x *ListBlogsResponse) GetSummaries() []*v1.Summary {
+	if x != nil {
+		return x.Summaries
+	}
+	return nil
+}
+
 type CastBallotRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user who votes.
@@ -2082,7 +1799,7 @@ type CastBallotRequest struct {
 
 func (x *CastBallotRequest) Reset() {
 	*x = CastBallotRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[22]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2094,7 +1811,7 @@ func (x *CastBallotRequest) String() string {
 func (*CastBallotRequest) ProtoMessage() {}
 
 func (x *CastBallotRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[22]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2107,7 +1824,7 @@ func (x *CastBallotRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CastBallotRequest.ProtoReflect.Descriptor instead.
 func (*CastBallotRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{22}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *CastBallotRequest) GetVoterId() int64 {
@@ -2141,7 +1858,7 @@ type CastBallotResponse struct {
 
 func (x *CastBallotResponse) Reset() {
 	*x = CastBallotResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[23]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2153,7 +1870,7 @@ func (x *CastBallotResponse) String() string {
 func (*CastBallotResponse) ProtoMessage() {}
 
 func (x *CastBallotResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[23]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2166,7 +1883,7 @@ func (x *CastBallotResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CastBallotResponse.ProtoReflect.Descriptor instead.
 func (*CastBallotResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{23}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *CastBallotResponse) GetVote() *Vote {
@@ -2190,7 +1907,7 @@ type ListBallotsRequest struct {
 
 func (x *ListBallotsRequest) Reset() {
 	*x = ListBallotsRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[24]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2202,7 +1919,7 @@ func (x *ListBallotsRequest) String() string {
 func (*ListBallotsRequest) ProtoMessage() {}
 
 func (x *ListBallotsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[24]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2215,7 +1932,7 @@ func (x *ListBallotsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBallotsRequest.ProtoReflect.Descriptor instead.
 func (*ListBallotsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{24}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ListBallotsRequest) GetBlogId() int64 {
@@ -2241,8 +1958,8 @@ func (x *ListBallotsRequest) GetPageToken() string {
 
 type ListBallotsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The ballots. Votes that were moved in without a voter (docs/moving-in.md) are part of
-	// the numbers of the vote and not of this list.
+	// The ballots. Votes that were moved in without a voter (docs/moving-in.md) are part of the numbers of the vote and
+	// not of this list.
 	Ballots []*Ballot `protobuf:"bytes,1,rep,name=ballots,proto3" json:"ballots,omitempty"`
 	// Page token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
@@ -2252,7 +1969,7 @@ type ListBallotsResponse struct {
 
 func (x *ListBallotsResponse) Reset() {
 	*x = ListBallotsResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[25]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2264,7 +1981,7 @@ func (x *ListBallotsResponse) String() string {
 func (*ListBallotsResponse) ProtoMessage() {}
 
 func (x *ListBallotsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[25]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2277,7 +1994,7 @@ func (x *ListBallotsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBallotsResponse.ProtoReflect.Descriptor instead.
 func (*ListBallotsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{25}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ListBallotsResponse) GetBallots() []*Ballot {
@@ -2307,7 +2024,7 @@ type Ballot struct {
 
 func (x *Ballot) Reset() {
 	*x = Ballot{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[26]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2319,7 +2036,7 @@ func (x *Ballot) String() string {
 func (*Ballot) ProtoMessage() {}
 
 func (x *Ballot) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[26]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2332,7 +2049,7 @@ func (x *Ballot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ballot.ProtoReflect.Descriptor instead.
 func (*Ballot) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{26}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Ballot) GetVoter() *v1.Profile {
@@ -2353,7 +2070,7 @@ var File_waybook_blog_v1_blog_proto protoreflect.FileDescriptor
 
 const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\n" +
-	"\x1awaybook/blog/v1/blog.proto\x12\x0fwaybook.blog.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a waybook/comment/v1/comment.proto\x1a\x1dwaybook/type/v1/options.proto\x1a\x1awaybook/type/v1/type.proto\"\x82\x06\n" +
+	"\x1awaybook/blog/v1/blog.proto\x12\x0fwaybook.blog.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a waybook/comment/v1/comment.proto\x1a\x1dwaybook/type/v1/options.proto\x1a\x1awaybook/type/v1/type.proto\"\xc4\x06\n" +
 	"\x04Blog\x12\x17\n" +
 	"\ablog_id\x18\x01 \x01(\x03R\x06blogId\x120\n" +
 	"\x06author\x18\x02 \x01(\v2\x18.waybook.type.v1.ProfileR\x06author\x12-\n" +
@@ -2378,14 +2095,20 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x06old_id\x18\x11 \x01(\tR\x05oldId\x12 \n" +
 	"\freply_old_id\x18\x12 \x01(\tR\n" +
 	"replyOldId\x12\x12\n" +
-	"\x04etag\x18\x13 \x01(\tR\x04etag\x12\x19\n" +
-	"\bis_small\x18\x15 \x01(\bR\aisSmall\"[\n" +
-	"\x04Vote\x12 \n" +
-	"\vdescription\x18\x01 \x01(\tR\vdescription\x121\n" +
-	"\achoices\x18\x02 \x03(\v2\x17.waybook.blog.v1.ChoiceR\achoices\"@\n" +
-	"\x06Choice\x12 \n" +
-	"\vdescription\x18\x01 \x01(\tR\vdescription\x12\x14\n" +
-	"\x05votes\x18\x02 \x01(\x03R\x05votes\"f\n" +
+	"\x04etag\x18\x13 \x01(\tR\x04etag\x12,\n" +
+	"\x0fdistance_meters\x18\x14 \x01(\x01H\x00R\x0edistanceMeters\x88\x01\x01\x12\x19\n" +
+	"\bis_small\x18\x15 \x01(\bR\aisSmallB\x12\n" +
+	"\x10_distance_meters\"s\n" +
+	"\x04Vote\x12,\n" +
+	"\vdescription\x18\x01 \x01(\tB\n" +
+	"\xbaH\ar\x05\x10\x01\x18\xf4\x03R\vdescription\x12=\n" +
+	"\achoices\x18\x02 \x03(\v2\x17.waybook.blog.v1.ChoiceB\n" +
+	"\xbaH\a\x92\x01\x04\b\x02\x10\x14R\achoices\"[\n" +
+	"\x06Choice\x12,\n" +
+	"\vdescription\x18\x01 \x01(\tB\n" +
+	"\xbaH\ar\x05\x10\x01\x18\xc8\x01R\vdescription\x12#\n" +
+	"\x05votes\x18\x02 \x01(\x03B\r\xbaH\n" +
+	"\"\b\x18\x80\x94\xeb\xdc\x03(\x00R\x05votes\"f\n" +
 	"\aNewVote\x12,\n" +
 	"\vdescription\x18\x01 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\xf4\x03R\vdescription\x12-\n" +
@@ -2467,33 +2190,10 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\tpage_size\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12L\n" +
-	"\vpublication\x18\x05 \x01(\x0e2 .waybook.blog.v1.BlogPublicationB\b\xbaH\x05\x82\x01\x02\x10\x01R\vpublication\"p\n" +
-	"\x14SearchNearbyResponse\x120\n" +
-	"\x05blogs\x18\x01 \x03(\v2\x1a.waybook.blog.v1.FoundBlogR\x05blogs\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xc6\x02\n" +
-	"\tFoundBlog\x12\x17\n" +
-	"\ablog_id\x18\x01 \x01(\x03R\x06blogId\x120\n" +
-	"\x06author\x18\x02 \x01(\v2\x18.waybook.type.v1.ProfileR\x06author\x12-\n" +
-	"\x04type\x18\x03 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeR\x04type\x12\x14\n" +
-	"\x05title\x18\x04 \x01(\tR\x05title\x125\n" +
-	"\blocation\x18\x05 \x01(\v2\x19.waybook.type.v1.LocationR\blocation\x122\n" +
-	"\tpost_date\x18\x06 \x01(\v2\x15.waybook.type.v1.DateR\bpostDate\x12\x15\n" +
-	"\x06old_id\x18\a \x01(\tR\x05oldId\x12'\n" +
-	"\x0fdistance_meters\x18\b \x01(\x01R\x0edistanceMeters\"\xcf\x01\n" +
-	"\x15ListBlogsInBoxRequest\x12.\n" +
-	"\x03box\x18\x01 \x01(\v2\x14.waybook.type.v1.BoxB\x06\xbaH\x03\xc8\x01\x01R\x03box\x127\n" +
-	"\x04type\x18\x02 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04type\x12$\n" +
-	"\tpage_size\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"t\n" +
-	"\x16ListBlogsInBoxResponse\x122\n" +
-	"\x05blogs\x18\x01 \x03(\v2\x1c.waybook.blog.v1.LocatedBlogR\x05blogs\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xa2\x01\n" +
-	"\vLocatedBlog\x12\x17\n" +
-	"\ablog_id\x18\x01 \x01(\x03R\x06blogId\x12\x14\n" +
-	"\x05title\x18\x02 \x01(\tR\x05title\x12-\n" +
-	"\x04type\x18\x03 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeR\x04type\x125\n" +
-	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationR\blocation\"\xa6\t\n" +
+	"\vpublication\x18\x05 \x01(\x0e2 .waybook.blog.v1.BlogPublicationB\b\xbaH\x05\x82\x01\x02\x10\x01R\vpublication\"k\n" +
+	"\x14SearchNearbyResponse\x12+\n" +
+	"\x05blogs\x18\x01 \x03(\v2\x15.waybook.blog.v1.BlogR\x05blogs\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xda\v\n" +
 	"\x10ListBlogsRequest\x12(\n" +
 	"\tauthor_id\x18\x01 \x01(\x03B\v\xbaH\x04\"\x02(\x00\x90\xb5\x18\x01R\bauthorId\x127\n" +
 	"\x04type\x18\x02 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04type\x12:\n" +
@@ -2507,15 +2207,18 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\tpage_size\x18\t \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\n" +
-	" \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken:\xf9\x04\xbaH\xf5\x04\x1a\x8c\x01\n" +
-	"\x1dlist_blogs.author_by_creation\x12Cauthor_id: must be given, unless entries are listed by planned date\x1a&this.author_id != 0 || this.order != 0\x1ai\n" +
-	"\x18list_blogs.recent_of_all\x12%author_id: not with BLOG_ORDER_RECENT\x1a&this.author_id == 0 || this.order != 2\x1aa\n" +
-	"\x19list_blogs.type_of_recent\x12!type: only with BLOG_ORDER_RECENT\x1a!this.type == 0 || this.order == 2\x1a\xa8\x01\n" +
+	" \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12&\n" +
+	"\x03box\x18\v \x01(\v2\x14.waybook.type.v1.BoxR\x03box:\x85\a\xbaH\x81\a\x1a\xa9\x01\n" +
+	"\x1dlist_blogs.author_by_creation\x12Oauthor_id: must be given, unless entries are listed by planned date or in a box\x1a7this.author_id != 0 || this.order != 0 || has(this.box)\x1ai\n" +
+	"\x18list_blogs.recent_of_all\x12%author_id: not with BLOG_ORDER_RECENT\x1a&this.author_id == 0 || this.order != 2\x1a{\n" +
+	"\x19list_blogs.type_of_recent\x12*type: only with BLOG_ORDER_RECENT or a box\x1a2this.type == 0 || this.order == 2 || has(this.box)\x1a\xa8\x01\n" +
 	"\x1dlist_blogs.dates_by_post_date\x12>order: must be by planned date when entries are chosen by that\x1aGthis.order == 1 || !has(this.post_date_from) && !has(this.post_date_to)\x1ak\n" +
-	"\x1clist_blogs.after_by_creation\x12\x1fafter_blog_id: only by creation\x1a*this.after_blog_id == 0 || this.order == 0\"h\n" +
+	"\x1clist_blogs.after_by_creation\x12\x1fafter_blog_id: only by creation\x1a*this.after_blog_id == 0 || this.order == 0\x1a\xd2\x01\n" +
+	"\x0elist_blogs.box\x12@box: only with type, BLOG_PUBLICATION_PUBLISHED and VIEW_SUMMARY\x1a~!has(this.box) || this.author_id == 0 && this.order == 0 && this.after_blog_id == 0 && this.publication == 1 && this.view == 1\"\xa0\x01\n" +
 	"\x11ListBlogsResponse\x12+\n" +
 	"\x05blogs\x18\x01 \x03(\v2\x15.waybook.blog.v1.BlogR\x05blogs\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"v\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x126\n" +
+	"\tsummaries\x18\x03 \x03(\v2\x18.waybook.type.v1.SummaryR\tsummaries\"v\n" +
 	"\x11CastBallotRequest\x12\x1f\n" +
 	"\bvoter_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\avoterId\x12\x1d\n" +
 	"\ablog_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x03R\x06blogId\x12!\n" +
@@ -2564,7 +2267,7 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x11BLOG_ORDER_RECENT\x10\x02*S\n" +
 	"\x0fBlogPublication\x12 \n" +
 	"\x1cBLOG_PUBLICATION_UNSPECIFIED\x10\x00\x12\x1e\n" +
-	"\x1aBLOG_PUBLICATION_PUBLISHED\x10\x012\x8c\b\n" +
+	"\x1aBLOG_PUBLICATION_PUBLISHED\x10\x012\x9a\a\n" +
 	"\vBlogService\x12d\n" +
 	"\n" +
 	"CreateBlog\x12\".waybook.blog.v1.CreateBlogRequest\x1a#.waybook.blog.v1.CreateBlogResponse\"\r\xaa\xbb\x18\x06\n" +
@@ -2580,8 +2283,6 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x04edge\x90\x02\x01\x12g\n" +
 	"\rBatchGetBlogs\x12%.waybook.blog.v1.BatchGetBlogsRequest\x1a&.waybook.blog.v1.BatchGetBlogsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12j\n" +
 	"\fSearchNearby\x12$.waybook.blog.v1.SearchNearbyRequest\x1a%.waybook.blog.v1.SearchNearbyResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12p\n" +
-	"\x0eListBlogsInBox\x12&.waybook.blog.v1.ListBlogsInBoxRequest\x1a'.waybook.blog.v1.ListBlogsInBoxResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01\x12a\n" +
 	"\tListBlogs\x12!.waybook.blog.v1.ListBlogsRequest\x1a\".waybook.blog.v1.ListBlogsResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01\x12d\n" +
@@ -2603,127 +2304,115 @@ func file_waybook_blog_v1_blog_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_blog_v1_blog_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_waybook_blog_v1_blog_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
+var file_waybook_blog_v1_blog_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_waybook_blog_v1_blog_proto_goTypes = []any{
-	(BlogType)(0),                  // 0: waybook.blog.v1.BlogType
-	(Weather)(0),                   // 1: waybook.blog.v1.Weather
-	(MapType)(0),                   // 2: waybook.blog.v1.MapType
-	(BlogOrder)(0),                 // 3: waybook.blog.v1.BlogOrder
-	(BlogPublication)(0),           // 4: waybook.blog.v1.BlogPublication
-	(*Blog)(nil),                   // 5: waybook.blog.v1.Blog
-	(*Vote)(nil),                   // 6: waybook.blog.v1.Vote
-	(*Choice)(nil),                 // 7: waybook.blog.v1.Choice
-	(*NewVote)(nil),                // 8: waybook.blog.v1.NewVote
-	(*CreateBlogRequest)(nil),      // 9: waybook.blog.v1.CreateBlogRequest
-	(*CreateBlogResponse)(nil),     // 10: waybook.blog.v1.CreateBlogResponse
-	(*UpdateBlogRequest)(nil),      // 11: waybook.blog.v1.UpdateBlogRequest
-	(*UpdateBlogResponse)(nil),     // 12: waybook.blog.v1.UpdateBlogResponse
-	(*DeleteBlogRequest)(nil),      // 13: waybook.blog.v1.DeleteBlogRequest
-	(*DeleteBlogResponse)(nil),     // 14: waybook.blog.v1.DeleteBlogResponse
-	(*GetBlogRequest)(nil),         // 15: waybook.blog.v1.GetBlogRequest
-	(*GetBlogResponse)(nil),        // 16: waybook.blog.v1.GetBlogResponse
-	(*BatchGetBlogsRequest)(nil),   // 17: waybook.blog.v1.BatchGetBlogsRequest
-	(*BatchGetBlogsResponse)(nil),  // 18: waybook.blog.v1.BatchGetBlogsResponse
-	(*SearchNearbyRequest)(nil),    // 19: waybook.blog.v1.SearchNearbyRequest
-	(*SearchNearbyResponse)(nil),   // 20: waybook.blog.v1.SearchNearbyResponse
-	(*FoundBlog)(nil),              // 21: waybook.blog.v1.FoundBlog
-	(*ListBlogsInBoxRequest)(nil),  // 22: waybook.blog.v1.ListBlogsInBoxRequest
-	(*ListBlogsInBoxResponse)(nil), // 23: waybook.blog.v1.ListBlogsInBoxResponse
-	(*LocatedBlog)(nil),            // 24: waybook.blog.v1.LocatedBlog
-	(*ListBlogsRequest)(nil),       // 25: waybook.blog.v1.ListBlogsRequest
-	(*ListBlogsResponse)(nil),      // 26: waybook.blog.v1.ListBlogsResponse
-	(*CastBallotRequest)(nil),      // 27: waybook.blog.v1.CastBallotRequest
-	(*CastBallotResponse)(nil),     // 28: waybook.blog.v1.CastBallotResponse
-	(*ListBallotsRequest)(nil),     // 29: waybook.blog.v1.ListBallotsRequest
-	(*ListBallotsResponse)(nil),    // 30: waybook.blog.v1.ListBallotsResponse
-	(*Ballot)(nil),                 // 31: waybook.blog.v1.Ballot
-	(*v1.Profile)(nil),             // 32: waybook.type.v1.Profile
-	(*v1.Location)(nil),            // 33: waybook.type.v1.Location
-	(*v1.Date)(nil),                // 34: waybook.type.v1.Date
-	(*timestamppb.Timestamp)(nil),  // 35: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),  // 36: google.protobuf.FieldMask
-	(*v11.Comment)(nil),            // 37: waybook.comment.v1.Comment
-	(*v1.Circle)(nil),              // 38: waybook.type.v1.Circle
-	(*v1.Box)(nil),                 // 39: waybook.type.v1.Box
-	(v1.View)(0),                   // 40: waybook.type.v1.View
+	(BlogType)(0),                 // 0: waybook.blog.v1.BlogType
+	(Weather)(0),                  // 1: waybook.blog.v1.Weather
+	(MapType)(0),                  // 2: waybook.blog.v1.MapType
+	(BlogOrder)(0),                // 3: waybook.blog.v1.BlogOrder
+	(BlogPublication)(0),          // 4: waybook.blog.v1.BlogPublication
+	(*Blog)(nil),                  // 5: waybook.blog.v1.Blog
+	(*Vote)(nil),                  // 6: waybook.blog.v1.Vote
+	(*Choice)(nil),                // 7: waybook.blog.v1.Choice
+	(*NewVote)(nil),               // 8: waybook.blog.v1.NewVote
+	(*CreateBlogRequest)(nil),     // 9: waybook.blog.v1.CreateBlogRequest
+	(*CreateBlogResponse)(nil),    // 10: waybook.blog.v1.CreateBlogResponse
+	(*UpdateBlogRequest)(nil),     // 11: waybook.blog.v1.UpdateBlogRequest
+	(*UpdateBlogResponse)(nil),    // 12: waybook.blog.v1.UpdateBlogResponse
+	(*DeleteBlogRequest)(nil),     // 13: waybook.blog.v1.DeleteBlogRequest
+	(*DeleteBlogResponse)(nil),    // 14: waybook.blog.v1.DeleteBlogResponse
+	(*GetBlogRequest)(nil),        // 15: waybook.blog.v1.GetBlogRequest
+	(*GetBlogResponse)(nil),       // 16: waybook.blog.v1.GetBlogResponse
+	(*BatchGetBlogsRequest)(nil),  // 17: waybook.blog.v1.BatchGetBlogsRequest
+	(*BatchGetBlogsResponse)(nil), // 18: waybook.blog.v1.BatchGetBlogsResponse
+	(*SearchNearbyRequest)(nil),   // 19: waybook.blog.v1.SearchNearbyRequest
+	(*SearchNearbyResponse)(nil),  // 20: waybook.blog.v1.SearchNearbyResponse
+	(*ListBlogsRequest)(nil),      // 21: waybook.blog.v1.ListBlogsRequest
+	(*ListBlogsResponse)(nil),     // 22: waybook.blog.v1.ListBlogsResponse
+	(*CastBallotRequest)(nil),     // 23: waybook.blog.v1.CastBallotRequest
+	(*CastBallotResponse)(nil),    // 24: waybook.blog.v1.CastBallotResponse
+	(*ListBallotsRequest)(nil),    // 25: waybook.blog.v1.ListBallotsRequest
+	(*ListBallotsResponse)(nil),   // 26: waybook.blog.v1.ListBallotsResponse
+	(*Ballot)(nil),                // 27: waybook.blog.v1.Ballot
+	(*v1.Profile)(nil),            // 28: waybook.type.v1.Profile
+	(*v1.Location)(nil),           // 29: waybook.type.v1.Location
+	(*v1.Date)(nil),               // 30: waybook.type.v1.Date
+	(*timestamppb.Timestamp)(nil), // 31: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil), // 32: google.protobuf.FieldMask
+	(*v11.Comment)(nil),           // 33: waybook.comment.v1.Comment
+	(*v1.Circle)(nil),             // 34: waybook.type.v1.Circle
+	(v1.View)(0),                  // 35: waybook.type.v1.View
+	(*v1.Box)(nil),                // 36: waybook.type.v1.Box
+	(*v1.Summary)(nil),            // 37: waybook.type.v1.Summary
 }
 var file_waybook_blog_v1_blog_proto_depIdxs = []int32{
-	32, // 0: waybook.blog.v1.Blog.author:type_name -> waybook.type.v1.Profile
+	28, // 0: waybook.blog.v1.Blog.author:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.blog.v1.Blog.type:type_name -> waybook.blog.v1.BlogType
-	33, // 2: waybook.blog.v1.Blog.location:type_name -> waybook.type.v1.Location
-	34, // 3: waybook.blog.v1.Blog.post_date:type_name -> waybook.type.v1.Date
+	29, // 2: waybook.blog.v1.Blog.location:type_name -> waybook.type.v1.Location
+	30, // 3: waybook.blog.v1.Blog.post_date:type_name -> waybook.type.v1.Date
 	1,  // 4: waybook.blog.v1.Blog.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 5: waybook.blog.v1.Blog.map_type:type_name -> waybook.blog.v1.MapType
 	6,  // 6: waybook.blog.v1.Blog.vote:type_name -> waybook.blog.v1.Vote
-	35, // 7: waybook.blog.v1.Blog.create_time:type_name -> google.protobuf.Timestamp
-	35, // 8: waybook.blog.v1.Blog.update_time:type_name -> google.protobuf.Timestamp
+	31, // 7: waybook.blog.v1.Blog.create_time:type_name -> google.protobuf.Timestamp
+	31, // 8: waybook.blog.v1.Blog.update_time:type_name -> google.protobuf.Timestamp
 	7,  // 9: waybook.blog.v1.Vote.choices:type_name -> waybook.blog.v1.Choice
 	0,  // 10: waybook.blog.v1.CreateBlogRequest.type:type_name -> waybook.blog.v1.BlogType
-	33, // 11: waybook.blog.v1.CreateBlogRequest.location:type_name -> waybook.type.v1.Location
-	34, // 12: waybook.blog.v1.CreateBlogRequest.post_date:type_name -> waybook.type.v1.Date
+	29, // 11: waybook.blog.v1.CreateBlogRequest.location:type_name -> waybook.type.v1.Location
+	30, // 12: waybook.blog.v1.CreateBlogRequest.post_date:type_name -> waybook.type.v1.Date
 	1,  // 13: waybook.blog.v1.CreateBlogRequest.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 14: waybook.blog.v1.CreateBlogRequest.map_type:type_name -> waybook.blog.v1.MapType
 	8,  // 15: waybook.blog.v1.CreateBlogRequest.vote:type_name -> waybook.blog.v1.NewVote
 	5,  // 16: waybook.blog.v1.CreateBlogResponse.blog:type_name -> waybook.blog.v1.Blog
 	0,  // 17: waybook.blog.v1.UpdateBlogRequest.type:type_name -> waybook.blog.v1.BlogType
-	33, // 18: waybook.blog.v1.UpdateBlogRequest.location:type_name -> waybook.type.v1.Location
-	34, // 19: waybook.blog.v1.UpdateBlogRequest.post_date:type_name -> waybook.type.v1.Date
+	29, // 18: waybook.blog.v1.UpdateBlogRequest.location:type_name -> waybook.type.v1.Location
+	30, // 19: waybook.blog.v1.UpdateBlogRequest.post_date:type_name -> waybook.type.v1.Date
 	1,  // 20: waybook.blog.v1.UpdateBlogRequest.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 21: waybook.blog.v1.UpdateBlogRequest.map_type:type_name -> waybook.blog.v1.MapType
-	36, // 22: waybook.blog.v1.UpdateBlogRequest.update_mask:type_name -> google.protobuf.FieldMask
+	32, // 22: waybook.blog.v1.UpdateBlogRequest.update_mask:type_name -> google.protobuf.FieldMask
 	5,  // 23: waybook.blog.v1.UpdateBlogResponse.blog:type_name -> waybook.blog.v1.Blog
-	36, // 24: waybook.blog.v1.GetBlogRequest.read_mask:type_name -> google.protobuf.FieldMask
+	32, // 24: waybook.blog.v1.GetBlogRequest.read_mask:type_name -> google.protobuf.FieldMask
 	5,  // 25: waybook.blog.v1.GetBlogResponse.blog:type_name -> waybook.blog.v1.Blog
-	37, // 26: waybook.blog.v1.GetBlogResponse.comments:type_name -> waybook.comment.v1.Comment
+	33, // 26: waybook.blog.v1.GetBlogResponse.comments:type_name -> waybook.comment.v1.Comment
 	5,  // 27: waybook.blog.v1.BatchGetBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
-	38, // 28: waybook.blog.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
+	34, // 28: waybook.blog.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
 	0,  // 29: waybook.blog.v1.SearchNearbyRequest.type:type_name -> waybook.blog.v1.BlogType
 	4,  // 30: waybook.blog.v1.SearchNearbyRequest.publication:type_name -> waybook.blog.v1.BlogPublication
-	21, // 31: waybook.blog.v1.SearchNearbyResponse.blogs:type_name -> waybook.blog.v1.FoundBlog
-	32, // 32: waybook.blog.v1.FoundBlog.author:type_name -> waybook.type.v1.Profile
-	0,  // 33: waybook.blog.v1.FoundBlog.type:type_name -> waybook.blog.v1.BlogType
-	33, // 34: waybook.blog.v1.FoundBlog.location:type_name -> waybook.type.v1.Location
-	34, // 35: waybook.blog.v1.FoundBlog.post_date:type_name -> waybook.type.v1.Date
-	39, // 36: waybook.blog.v1.ListBlogsInBoxRequest.box:type_name -> waybook.type.v1.Box
-	0,  // 37: waybook.blog.v1.ListBlogsInBoxRequest.type:type_name -> waybook.blog.v1.BlogType
-	24, // 38: waybook.blog.v1.ListBlogsInBoxResponse.blogs:type_name -> waybook.blog.v1.LocatedBlog
-	0,  // 39: waybook.blog.v1.LocatedBlog.type:type_name -> waybook.blog.v1.BlogType
-	33, // 40: waybook.blog.v1.LocatedBlog.location:type_name -> waybook.type.v1.Location
-	0,  // 41: waybook.blog.v1.ListBlogsRequest.type:type_name -> waybook.blog.v1.BlogType
-	3,  // 42: waybook.blog.v1.ListBlogsRequest.order:type_name -> waybook.blog.v1.BlogOrder
-	40, // 43: waybook.blog.v1.ListBlogsRequest.view:type_name -> waybook.type.v1.View
-	34, // 44: waybook.blog.v1.ListBlogsRequest.post_date_from:type_name -> waybook.type.v1.Date
-	34, // 45: waybook.blog.v1.ListBlogsRequest.post_date_to:type_name -> waybook.type.v1.Date
-	4,  // 46: waybook.blog.v1.ListBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
-	5,  // 47: waybook.blog.v1.ListBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
-	6,  // 48: waybook.blog.v1.CastBallotResponse.vote:type_name -> waybook.blog.v1.Vote
-	31, // 49: waybook.blog.v1.ListBallotsResponse.ballots:type_name -> waybook.blog.v1.Ballot
-	32, // 50: waybook.blog.v1.Ballot.voter:type_name -> waybook.type.v1.Profile
-	9,  // 51: waybook.blog.v1.BlogService.CreateBlog:input_type -> waybook.blog.v1.CreateBlogRequest
-	11, // 52: waybook.blog.v1.BlogService.UpdateBlog:input_type -> waybook.blog.v1.UpdateBlogRequest
-	13, // 53: waybook.blog.v1.BlogService.DeleteBlog:input_type -> waybook.blog.v1.DeleteBlogRequest
-	15, // 54: waybook.blog.v1.BlogService.GetBlog:input_type -> waybook.blog.v1.GetBlogRequest
-	17, // 55: waybook.blog.v1.BlogService.BatchGetBlogs:input_type -> waybook.blog.v1.BatchGetBlogsRequest
-	19, // 56: waybook.blog.v1.BlogService.SearchNearby:input_type -> waybook.blog.v1.SearchNearbyRequest
-	22, // 57: waybook.blog.v1.BlogService.ListBlogsInBox:input_type -> waybook.blog.v1.ListBlogsInBoxRequest
-	25, // 58: waybook.blog.v1.BlogService.ListBlogs:input_type -> waybook.blog.v1.ListBlogsRequest
-	27, // 59: waybook.blog.v1.BlogService.CastBallot:input_type -> waybook.blog.v1.CastBallotRequest
-	29, // 60: waybook.blog.v1.BlogService.ListBallots:input_type -> waybook.blog.v1.ListBallotsRequest
-	10, // 61: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
-	12, // 62: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
-	14, // 63: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
-	16, // 64: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
-	18, // 65: waybook.blog.v1.BlogService.BatchGetBlogs:output_type -> waybook.blog.v1.BatchGetBlogsResponse
-	20, // 66: waybook.blog.v1.BlogService.SearchNearby:output_type -> waybook.blog.v1.SearchNearbyResponse
-	23, // 67: waybook.blog.v1.BlogService.ListBlogsInBox:output_type -> waybook.blog.v1.ListBlogsInBoxResponse
-	26, // 68: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
-	28, // 69: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
-	30, // 70: waybook.blog.v1.BlogService.ListBallots:output_type -> waybook.blog.v1.ListBallotsResponse
-	61, // [61:71] is the sub-list for method output_type
-	51, // [51:61] is the sub-list for method input_type
-	51, // [51:51] is the sub-list for extension type_name
-	51, // [51:51] is the sub-list for extension extendee
-	0,  // [0:51] is the sub-list for field type_name
+	5,  // 31: waybook.blog.v1.SearchNearbyResponse.blogs:type_name -> waybook.blog.v1.Blog
+	0,  // 32: waybook.blog.v1.ListBlogsRequest.type:type_name -> waybook.blog.v1.BlogType
+	3,  // 33: waybook.blog.v1.ListBlogsRequest.order:type_name -> waybook.blog.v1.BlogOrder
+	35, // 34: waybook.blog.v1.ListBlogsRequest.view:type_name -> waybook.type.v1.View
+	30, // 35: waybook.blog.v1.ListBlogsRequest.post_date_from:type_name -> waybook.type.v1.Date
+	30, // 36: waybook.blog.v1.ListBlogsRequest.post_date_to:type_name -> waybook.type.v1.Date
+	4,  // 37: waybook.blog.v1.ListBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
+	36, // 38: waybook.blog.v1.ListBlogsRequest.box:type_name -> waybook.type.v1.Box
+	5,  // 39: waybook.blog.v1.ListBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
+	37, // 40: waybook.blog.v1.ListBlogsResponse.summaries:type_name -> waybook.type.v1.Summary
+	6,  // 41: waybook.blog.v1.CastBallotResponse.vote:type_name -> waybook.blog.v1.Vote
+	27, // 42: waybook.blog.v1.ListBallotsResponse.ballots:type_name -> waybook.blog.v1.Ballot
+	28, // 43: waybook.blog.v1.Ballot.voter:type_name -> waybook.type.v1.Profile
+	9,  // 44: waybook.blog.v1.BlogService.CreateBlog:input_type -> waybook.blog.v1.CreateBlogRequest
+	11, // 45: waybook.blog.v1.BlogService.UpdateBlog:input_type -> waybook.blog.v1.UpdateBlogRequest
+	13, // 46: waybook.blog.v1.BlogService.DeleteBlog:input_type -> waybook.blog.v1.DeleteBlogRequest
+	15, // 47: waybook.blog.v1.BlogService.GetBlog:input_type -> waybook.blog.v1.GetBlogRequest
+	17, // 48: waybook.blog.v1.BlogService.BatchGetBlogs:input_type -> waybook.blog.v1.BatchGetBlogsRequest
+	19, // 49: waybook.blog.v1.BlogService.SearchNearby:input_type -> waybook.blog.v1.SearchNearbyRequest
+	21, // 50: waybook.blog.v1.BlogService.ListBlogs:input_type -> waybook.blog.v1.ListBlogsRequest
+	23, // 51: waybook.blog.v1.BlogService.CastBallot:input_type -> waybook.blog.v1.CastBallotRequest
+	25, // 52: waybook.blog.v1.BlogService.ListBallots:input_type -> waybook.blog.v1.ListBallotsRequest
+	10, // 53: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
+	12, // 54: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
+	14, // 55: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
+	16, // 56: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
+	18, // 57: waybook.blog.v1.BlogService.BatchGetBlogs:output_type -> waybook.blog.v1.BatchGetBlogsResponse
+	20, // 58: waybook.blog.v1.BlogService.SearchNearby:output_type -> waybook.blog.v1.SearchNearbyResponse
+	22, // 59: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
+	24, // 60: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
+	26, // 61: waybook.blog.v1.BlogService.ListBallots:output_type -> waybook.blog.v1.ListBallotsResponse
+	53, // [53:62] is the sub-list for method output_type
+	44, // [44:53] is the sub-list for method input_type
+	44, // [44:44] is the sub-list for extension type_name
+	44, // [44:44] is the sub-list for extension extendee
+	0,  // [0:44] is the sub-list for field type_name
 }
 
 func init() { file_waybook_blog_v1_blog_proto_init() }
@@ -2731,6 +2420,7 @@ func file_waybook_blog_v1_blog_proto_init() {
 	if File_waybook_blog_v1_blog_proto != nil {
 		return
 	}
+	file_waybook_blog_v1_blog_proto_msgTypes[0].OneofWrappers = []any{}
 	file_waybook_blog_v1_blog_proto_msgTypes[4].OneofWrappers = []any{}
 	file_waybook_blog_v1_blog_proto_msgTypes[6].OneofWrappers = []any{}
 	type x struct{}
@@ -2739,7 +2429,7 @@ func file_waybook_blog_v1_blog_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_blog_v1_blog_proto_rawDesc), len(file_waybook_blog_v1_blog_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   27,
+			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

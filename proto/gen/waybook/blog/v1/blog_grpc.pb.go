@@ -21,76 +21,61 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	BlogService_CreateBlog_FullMethodName     = "/waybook.blog.v1.BlogService/CreateBlog"
-	BlogService_UpdateBlog_FullMethodName     = "/waybook.blog.v1.BlogService/UpdateBlog"
-	BlogService_DeleteBlog_FullMethodName     = "/waybook.blog.v1.BlogService/DeleteBlog"
-	BlogService_GetBlog_FullMethodName        = "/waybook.blog.v1.BlogService/GetBlog"
-	BlogService_BatchGetBlogs_FullMethodName  = "/waybook.blog.v1.BlogService/BatchGetBlogs"
-	BlogService_SearchNearby_FullMethodName   = "/waybook.blog.v1.BlogService/SearchNearby"
-	BlogService_ListBlogsInBox_FullMethodName = "/waybook.blog.v1.BlogService/ListBlogsInBox"
-	BlogService_ListBlogs_FullMethodName      = "/waybook.blog.v1.BlogService/ListBlogs"
-	BlogService_CastBallot_FullMethodName     = "/waybook.blog.v1.BlogService/CastBallot"
-	BlogService_ListBallots_FullMethodName    = "/waybook.blog.v1.BlogService/ListBallots"
+	BlogService_CreateBlog_FullMethodName    = "/waybook.blog.v1.BlogService/CreateBlog"
+	BlogService_UpdateBlog_FullMethodName    = "/waybook.blog.v1.BlogService/UpdateBlog"
+	BlogService_DeleteBlog_FullMethodName    = "/waybook.blog.v1.BlogService/DeleteBlog"
+	BlogService_GetBlog_FullMethodName       = "/waybook.blog.v1.BlogService/GetBlog"
+	BlogService_BatchGetBlogs_FullMethodName = "/waybook.blog.v1.BlogService/BatchGetBlogs"
+	BlogService_SearchNearby_FullMethodName  = "/waybook.blog.v1.BlogService/SearchNearby"
+	BlogService_ListBlogs_FullMethodName     = "/waybook.blog.v1.BlogService/ListBlogs"
+	BlogService_CastBallot_FullMethodName    = "/waybook.blog.v1.BlogService/CastBallot"
+	BlogService_ListBallots_FullMethodName   = "/waybook.blog.v1.BlogService/ListBallots"
 )
 
 // BlogServiceClient is the client API for BlogService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// BlogService manages diary entries with their votes. Every method may be called concurrently; docs/grpc.md has the errors that every
-// method may return.
+// BlogService manages diary entries with their votes. Every method may be called concurrently; docs/grpc.md has the
+// errors that every method may return.
 type BlogServiceClient interface {
-	// Creates an entry, with a vote if the request has one. Errors: NOT_FOUND
-	// (USER_NOT_FOUND: the author), INVALID_ARGUMENT (QUOTED_BLOG_NOT_FOUND).
+	// Creates an entry, with a vote if the request has one. Errors: NOT_FOUND (USER_NOT_FOUND: the author),
+	// INVALID_ARGUMENT (QUOTED_BLOG_NOT_FOUND).
 	CreateBlog(ctx context.Context, in *CreateBlogRequest, opts ...grpc.CallOption) (*CreateBlogResponse, error)
-	// Changes an entry; fields that are not set keep their values. Errors: NOT_FOUND
-	// (BLOG_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
-	// ABORTED (ETAG_MISMATCH), INVALID_ARGUMENT
-	// (QUOTED_BLOG_NOT_FOUND).
+	// Changes an entry; fields that are not set keep their values. Errors: NOT_FOUND (BLOG_NOT_FOUND),
+	// PERMISSION_DENIED (NOT_OWNER), ABORTED (ETAG_MISMATCH), INVALID_ARGUMENT (QUOTED_BLOG_NOT_FOUND).
 	UpdateBlog(ctx context.Context, in *UpdateBlogRequest, opts ...grpc.CallOption) (*UpdateBlogResponse, error)
-	// Deletes an entry with its vote and comments.
-	// Errors: NOT_FOUND (BLOG_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
+	// Deletes an entry with its vote and comments. Errors: NOT_FOUND (BLOG_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
 	// ABORTED (ETAG_MISMATCH).
 	DeleteBlog(ctx context.Context, in *DeleteBlogRequest, opts ...grpc.CallOption) (*DeleteBlogResponse, error)
-	// Returns an entry with the first page of its comments, even before its planned date.
-	// Errors: NOT_FOUND (BLOG_NOT_FOUND).
+	// Returns an entry with the first page of its comments, even before its planned date. Errors: NOT_FOUND
+	// (BLOG_NOT_FOUND).
 	GetBlog(ctx context.Context, in *GetBlogRequest, opts ...grpc.CallOption) (*GetBlogResponse, error)
-	// Returns several entries, without their comments, even before their planned dates. Each
-	// entry appears once, in the order of the request. missing_blog_ids names those that do
-	// not exist. The reply ends before the entries exceed 1 MiB; unread_blog_ids names the
-	// others, for another call. It never names all, so repeated calls come to an end.
+	// Returns several entries, without their comments, even before their planned dates. Each entry appears once, in the
+	// order of the request. missing_blog_ids names those that do not exist. The reply ends before the entries exceed 1
+	// MiB; unread_blog_ids names the others, for another call. It never names all, so repeated calls come to an end.
 	BatchGetBlogs(ctx context.Context, in *BatchGetBlogsRequest, opts ...grpc.CallOption) (*BatchGetBlogsResponse, error)
-	// Returns a page of summaries of the entries around a point, nearest first, even
-	// before their planned dates unless publication leaves those out. Results are
-	// correct across the antimeridian and at the poles. Entries at the same distance are in
-	// creation order. A page of published entries may be shorter than page_size, or empty,
-	// although another page follows. An entry that is created, moved or deleted between
-	// pages may be missing or repeated; every other entry is included exactly once. Errors:
-	// INVALID_ARGUMENT (page_token).
+	// Returns a page of summaries of the entries around a point, nearest first, even before their planned dates unless
+	// publication leaves those out. Results are correct at the antimeridian and the poles. Entries at the same distance
+	// are in creation order. A page of published entries may be shorter than page_size, or empty, although another page
+	// follows. An entry that is created, moved or deleted between pages may be missing or repeated; every other one
+	// appears exactly once. Errors: INVALID_ARGUMENT (page_token).
 	SearchNearby(ctx context.Context, in *SearchNearbyRequest, opts ...grpc.CallOption) (*SearchNearbyResponse, error)
-	// Returns a page of the entries in a box of any size, for maps, without those planned
-	// for after today, in the service's time zone. The order is that of
-	// the store's index of places: stable, and near entries are mostly together. A page
-	// may be shorter than page_size, or empty, although another page follows. An entry
-	// that is created, moved or deleted between pages may be missing or repeated; every
-	// other entry is included exactly once. Errors: INVALID_ARGUMENT (page_token).
-	ListBlogsInBox(ctx context.Context, in *ListBlogsInBoxRequest, opts ...grpc.CallOption) (*ListBlogsInBoxResponse, error)
-	// Returns a page of entries: a user's by creation, those of one or all users by planned date, or
-	// the latest published ones of all. Entries of one day are in creation order, those of different
-	// users to within 16 ms. A walk through published entries from page to page keeps to the day on
-	// which it began; by creation, a page may be shorter than page_size, or empty, although another
-	// page follows. An entry that is created or deleted during a walk may or may not appear; every
-	// other one appears exactly once. Errors: NOT_FOUND (USER_NOT_FOUND: the user does not exist and
-	// has no entries), INVALID_ARGUMENT (page_token).
+	// Returns a page of entries: a user's by creation, those of one or all users by planned date, those in a box, or
+	// the latest published ones of all. Entries of one day are in creation order, those of different users to within 16
+	// ms. A walk through published entries from page to page keeps to the day on which it began; by creation, a page
+	// may be shorter than page_size, or empty, although another page follows. An entry that is created or deleted
+	// during a walk may or may not appear; every other one appears exactly once. In a box, the order is stable and near
+	// entries are mostly together; a page may be empty although another one follows, and an entry that is moved between
+	// pages may be missing or repeated. Errors: NOT_FOUND (USER_NOT_FOUND: the user does not exist and has no entries),
+	// INVALID_ARGUMENT (page_token).
 	ListBlogs(ctx context.Context, in *ListBlogsRequest, opts ...grpc.CallOption) (*ListBlogsResponse, error)
-	// Votes for one choice of an entry's vote. A user has one ballot in a vote; voting for
-	// the same choice again changes nothing. Errors: NOT_FOUND (BLOG_NOT_FOUND,
-	// VOTE_NOT_FOUND, CHOICE_NOT_FOUND; USER_NOT_FOUND: the voter), ALREADY_EXISTS
-	// (ALREADY_VOTED: for another choice).
+	// Votes for one choice of an entry's vote. A user has one ballot in a vote; voting for the same choice again
+	// changes nothing. Errors: NOT_FOUND (BLOG_NOT_FOUND, VOTE_NOT_FOUND, CHOICE_NOT_FOUND; USER_NOT_FOUND: the voter),
+	// ALREADY_EXISTS (ALREADY_VOTED: for another choice).
 	CastBallot(ctx context.Context, in *CastBallotRequest, opts ...grpc.CallOption) (*CastBallotResponse, error)
-	// Returns a page of the ballots in an entry's vote, in the order of the voters'
-	// identifiers. Errors: NOT_FOUND (BLOG_NOT_FOUND, VOTE_NOT_FOUND), INVALID_ARGUMENT
-	// (page_token).
+	// Returns a page of the ballots in an entry's vote, in the order of the voters' identifiers. Errors: NOT_FOUND
+	// (BLOG_NOT_FOUND, VOTE_NOT_FOUND), INVALID_ARGUMENT (page_token).
 	ListBallots(ctx context.Context, in *ListBallotsRequest, opts ...grpc.CallOption) (*ListBallotsResponse, error)
 }
 
@@ -162,16 +147,6 @@ func (c *blogServiceClient) SearchNearby(ctx context.Context, in *SearchNearbyRe
 	return out, nil
 }
 
-func (c *blogServiceClient) ListBlogsInBox(ctx context.Context, in *ListBlogsInBoxRequest, opts ...grpc.CallOption) (*ListBlogsInBoxResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListBlogsInBoxResponse)
-	err := c.cc.Invoke(ctx, BlogService_ListBlogsInBox_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
 func (c *blogServiceClient) ListBlogs(ctx context.Context, in *ListBlogsRequest, opts ...grpc.CallOption) (*ListBlogsResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListBlogsResponse)
@@ -206,60 +181,46 @@ func (c *blogServiceClient) ListBallots(ctx context.Context, in *ListBallotsRequ
 // All implementations must embed UnimplementedBlogServiceServer
 // for forward compatibility.
 //
-// BlogService manages diary entries with their votes. Every method may be called concurrently; docs/grpc.md has the errors that every
-// method may return.
+// BlogService manages diary entries with their votes. Every method may be called concurrently; docs/grpc.md has the
+// errors that every method may return.
 type BlogServiceServer interface {
-	// Creates an entry, with a vote if the request has one. Errors: NOT_FOUND
-	// (USER_NOT_FOUND: the author), INVALID_ARGUMENT (QUOTED_BLOG_NOT_FOUND).
+	// Creates an entry, with a vote if the request has one. Errors: NOT_FOUND (USER_NOT_FOUND: the author),
+	// INVALID_ARGUMENT (QUOTED_BLOG_NOT_FOUND).
 	CreateBlog(context.Context, *CreateBlogRequest) (*CreateBlogResponse, error)
-	// Changes an entry; fields that are not set keep their values. Errors: NOT_FOUND
-	// (BLOG_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
-	// ABORTED (ETAG_MISMATCH), INVALID_ARGUMENT
-	// (QUOTED_BLOG_NOT_FOUND).
+	// Changes an entry; fields that are not set keep their values. Errors: NOT_FOUND (BLOG_NOT_FOUND),
+	// PERMISSION_DENIED (NOT_OWNER), ABORTED (ETAG_MISMATCH), INVALID_ARGUMENT (QUOTED_BLOG_NOT_FOUND).
 	UpdateBlog(context.Context, *UpdateBlogRequest) (*UpdateBlogResponse, error)
-	// Deletes an entry with its vote and comments.
-	// Errors: NOT_FOUND (BLOG_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
+	// Deletes an entry with its vote and comments. Errors: NOT_FOUND (BLOG_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
 	// ABORTED (ETAG_MISMATCH).
 	DeleteBlog(context.Context, *DeleteBlogRequest) (*DeleteBlogResponse, error)
-	// Returns an entry with the first page of its comments, even before its planned date.
-	// Errors: NOT_FOUND (BLOG_NOT_FOUND).
+	// Returns an entry with the first page of its comments, even before its planned date. Errors: NOT_FOUND
+	// (BLOG_NOT_FOUND).
 	GetBlog(context.Context, *GetBlogRequest) (*GetBlogResponse, error)
-	// Returns several entries, without their comments, even before their planned dates. Each
-	// entry appears once, in the order of the request. missing_blog_ids names those that do
-	// not exist. The reply ends before the entries exceed 1 MiB; unread_blog_ids names the
-	// others, for another call. It never names all, so repeated calls come to an end.
+	// Returns several entries, without their comments, even before their planned dates. Each entry appears once, in the
+	// order of the request. missing_blog_ids names those that do not exist. The reply ends before the entries exceed 1
+	// MiB; unread_blog_ids names the others, for another call. It never names all, so repeated calls come to an end.
 	BatchGetBlogs(context.Context, *BatchGetBlogsRequest) (*BatchGetBlogsResponse, error)
-	// Returns a page of summaries of the entries around a point, nearest first, even
-	// before their planned dates unless publication leaves those out. Results are
-	// correct across the antimeridian and at the poles. Entries at the same distance are in
-	// creation order. A page of published entries may be shorter than page_size, or empty,
-	// although another page follows. An entry that is created, moved or deleted between
-	// pages may be missing or repeated; every other entry is included exactly once. Errors:
-	// INVALID_ARGUMENT (page_token).
+	// Returns a page of summaries of the entries around a point, nearest first, even before their planned dates unless
+	// publication leaves those out. Results are correct at the antimeridian and the poles. Entries at the same distance
+	// are in creation order. A page of published entries may be shorter than page_size, or empty, although another page
+	// follows. An entry that is created, moved or deleted between pages may be missing or repeated; every other one
+	// appears exactly once. Errors: INVALID_ARGUMENT (page_token).
 	SearchNearby(context.Context, *SearchNearbyRequest) (*SearchNearbyResponse, error)
-	// Returns a page of the entries in a box of any size, for maps, without those planned
-	// for after today, in the service's time zone. The order is that of
-	// the store's index of places: stable, and near entries are mostly together. A page
-	// may be shorter than page_size, or empty, although another page follows. An entry
-	// that is created, moved or deleted between pages may be missing or repeated; every
-	// other entry is included exactly once. Errors: INVALID_ARGUMENT (page_token).
-	ListBlogsInBox(context.Context, *ListBlogsInBoxRequest) (*ListBlogsInBoxResponse, error)
-	// Returns a page of entries: a user's by creation, those of one or all users by planned date, or
-	// the latest published ones of all. Entries of one day are in creation order, those of different
-	// users to within 16 ms. A walk through published entries from page to page keeps to the day on
-	// which it began; by creation, a page may be shorter than page_size, or empty, although another
-	// page follows. An entry that is created or deleted during a walk may or may not appear; every
-	// other one appears exactly once. Errors: NOT_FOUND (USER_NOT_FOUND: the user does not exist and
-	// has no entries), INVALID_ARGUMENT (page_token).
+	// Returns a page of entries: a user's by creation, those of one or all users by planned date, those in a box, or
+	// the latest published ones of all. Entries of one day are in creation order, those of different users to within 16
+	// ms. A walk through published entries from page to page keeps to the day on which it began; by creation, a page
+	// may be shorter than page_size, or empty, although another page follows. An entry that is created or deleted
+	// during a walk may or may not appear; every other one appears exactly once. In a box, the order is stable and near
+	// entries are mostly together; a page may be empty although another one follows, and an entry that is moved between
+	// pages may be missing or repeated. Errors: NOT_FOUND (USER_NOT_FOUND: the user does not exist and has no entries),
+	// INVALID_ARGUMENT (page_token).
 	ListBlogs(context.Context, *ListBlogsRequest) (*ListBlogsResponse, error)
-	// Votes for one choice of an entry's vote. A user has one ballot in a vote; voting for
-	// the same choice again changes nothing. Errors: NOT_FOUND (BLOG_NOT_FOUND,
-	// VOTE_NOT_FOUND, CHOICE_NOT_FOUND; USER_NOT_FOUND: the voter), ALREADY_EXISTS
-	// (ALREADY_VOTED: for another choice).
+	// Votes for one choice of an entry's vote. A user has one ballot in a vote; voting for the same choice again
+	// changes nothing. Errors: NOT_FOUND (BLOG_NOT_FOUND, VOTE_NOT_FOUND, CHOICE_NOT_FOUND; USER_NOT_FOUND: the voter),
+	// ALREADY_EXISTS (ALREADY_VOTED: for another choice).
 	CastBallot(context.Context, *CastBallotRequest) (*CastBallotResponse, error)
-	// Returns a page of the ballots in an entry's vote, in the order of the voters'
-	// identifiers. Errors: NOT_FOUND (BLOG_NOT_FOUND, VOTE_NOT_FOUND), INVALID_ARGUMENT
-	// (page_token).
+	// Returns a page of the ballots in an entry's vote, in the order of the voters' identifiers. Errors: NOT_FOUND
+	// (BLOG_NOT_FOUND, VOTE_NOT_FOUND), INVALID_ARGUMENT (page_token).
 	ListBallots(context.Context, *ListBallotsRequest) (*ListBallotsResponse, error)
 	mustEmbedUnimplementedBlogServiceServer()
 }
@@ -288,9 +249,6 @@ func (UnimplementedBlogServiceServer) BatchGetBlogs(context.Context, *BatchGetBl
 }
 func (UnimplementedBlogServiceServer) SearchNearby(context.Context, *SearchNearbyRequest) (*SearchNearbyResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method SearchNearby not implemented")
-}
-func (UnimplementedBlogServiceServer) ListBlogsInBox(context.Context, *ListBlogsInBoxRequest) (*ListBlogsInBoxResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListBlogsInBox not implemented")
 }
 func (UnimplementedBlogServiceServer) ListBlogs(context.Context, *ListBlogsRequest) (*ListBlogsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListBlogs not implemented")
@@ -430,24 +388,6 @@ func _BlogService_SearchNearby_Handler(srv interface{}, ctx context.Context, dec
 	return interceptor(ctx, in, info, handler)
 }
 
-func _BlogService_ListBlogsInBox_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListBlogsInBoxRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(BlogServiceServer).ListBlogsInBox(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: BlogService_ListBlogsInBox_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(BlogServiceServer).ListBlogsInBox(ctx, req.(*ListBlogsInBoxRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
 func _BlogService_ListBlogs_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListBlogsRequest)
 	if err := dec(in); err != nil {
@@ -532,10 +472,6 @@ var BlogService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "SearchNearby",
 			Handler:    _BlogService_SearchNearby_Handler,
-		},
-		{
-			MethodName: "ListBlogsInBox",
-			Handler:    _BlogService_ListBlogsInBox_Handler,
 		},
 		{
 			MethodName: "ListBlogs",

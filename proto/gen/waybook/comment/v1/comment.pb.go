@@ -42,7 +42,9 @@ type Comment struct {
 	Reply *Reply `protobuf:"bytes,5,opt,name=reply,proto3" json:"reply,omitempty"`
 	// The identifier in the old service of a comment that was moved in, if comment_id does not tell it
 	// (docs/moving-in.md).
-	OldId         string `protobuf:"bytes,6,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
+	OldId string `protobuf:"bytes,6,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
+	// In replies of ListCommentsByAuthor, the album, the entry or the landmark that it is on.
+	ParentId      *int64 `protobuf:"varint,7,opt,name=parent_id,json=parentId,proto3,oneof" json:"parent_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -117,6 +119,13 @@ func (x *Comment) GetOldId() string {
 		return x.OldId
 	}
 	return ""
+}
+
+func (x *Comment) GetParentId() int64 {
+	if x != nil && x.ParentId != nil {
+		return *x.ParentId
+	}
+	return 0
 }
 
 // The reply of the content's owner to a comment.
@@ -932,7 +941,7 @@ func (x *ListCommentsByAuthorRequest) GetPageToken() string {
 type ListCommentsByAuthorResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The comments.
-	Comments []*AuthoredComment `protobuf:"bytes,1,rep,name=comments,proto3" json:"comments,omitempty"`
+	Comments []*Comment `protobuf:"bytes,1,rep,name=comments,proto3" json:"comments,omitempty"`
 	// Page token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -969,7 +978,7 @@ func (*ListCommentsByAuthorResponse) Descriptor() ([]byte, []int) {
 	return file_waybook_comment_v1_comment_proto_rawDescGZIP(), []int{11}
 }
 
-func (x *ListCommentsByAuthorResponse) GetComments() []*AuthoredComment {
+func (x *ListCommentsByAuthorResponse) GetComments() []*Comment {
 	if x != nil {
 		return x.Comments
 	}
@@ -981,61 +990,6 @@ func (x *ListCommentsByAuthorResponse) GetNextPageToken() string {
 		return x.NextPageToken
 	}
 	return ""
-}
-
-// A comment with what it is on.
-type AuthoredComment struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The album, the entry or the landmark.
-	ParentId int64 `protobuf:"varint,1,opt,name=parent_id,json=parentId,proto3" json:"parent_id,omitempty"`
-	// The comment.
-	Comment       *Comment `protobuf:"bytes,2,opt,name=comment,proto3" json:"comment,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AuthoredComment) Reset() {
-	*x = AuthoredComment{}
-	mi := &file_waybook_comment_v1_comment_proto_msgTypes[12]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AuthoredComment) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AuthoredComment) ProtoMessage() {}
-
-func (x *AuthoredComment) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_comment_v1_comment_proto_msgTypes[12]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AuthoredComment.ProtoReflect.Descriptor instead.
-func (*AuthoredComment) Descriptor() ([]byte, []int) {
-	return file_waybook_comment_v1_comment_proto_rawDescGZIP(), []int{12}
-}
-
-func (x *AuthoredComment) GetParentId() int64 {
-	if x != nil {
-		return x.ParentId
-	}
-	return 0
-}
-
-func (x *AuthoredComment) GetComment() *Comment {
-	if x != nil {
-		return x.Comment
-	}
-	return nil
 }
 
 type RemoveCommentsByAuthorRequest struct {
@@ -1059,7 +1013,7 @@ type RemoveCommentsByAuthorRequest struct {
 
 func (x *RemoveCommentsByAuthorRequest) Reset() {
 	*x = RemoveCommentsByAuthorRequest{}
-	mi := &file_waybook_comment_v1_comment_proto_msgTypes[13]
+	mi := &file_waybook_comment_v1_comment_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1071,7 +1025,7 @@ func (x *RemoveCommentsByAuthorRequest) String() string {
 func (*RemoveCommentsByAuthorRequest) ProtoMessage() {}
 
 func (x *RemoveCommentsByAuthorRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_comment_v1_comment_proto_msgTypes[13]
+	mi := &file_waybook_comment_v1_comment_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1084,7 +1038,7 @@ func (x *RemoveCommentsByAuthorRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveCommentsByAuthorRequest.ProtoReflect.Descriptor instead.
 func (*RemoveCommentsByAuthorRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_comment_v1_comment_proto_rawDescGZIP(), []int{13}
+	return file_waybook_comment_v1_comment_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *RemoveCommentsByAuthorRequest) GetAuthorId() int64 {
@@ -1188,7 +1142,7 @@ type RemoveCommentsByAuthorResponse struct {
 
 func (x *RemoveCommentsByAuthorResponse) Reset() {
 	*x = RemoveCommentsByAuthorResponse{}
-	mi := &file_waybook_comment_v1_comment_proto_msgTypes[14]
+	mi := &file_waybook_comment_v1_comment_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1200,7 +1154,7 @@ func (x *RemoveCommentsByAuthorResponse) String() string {
 func (*RemoveCommentsByAuthorResponse) ProtoMessage() {}
 
 func (x *RemoveCommentsByAuthorResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_comment_v1_comment_proto_msgTypes[14]
+	mi := &file_waybook_comment_v1_comment_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1213,7 +1167,7 @@ func (x *RemoveCommentsByAuthorResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveCommentsByAuthorResponse.ProtoReflect.Descriptor instead.
 func (*RemoveCommentsByAuthorResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_comment_v1_comment_proto_rawDescGZIP(), []int{14}
+	return file_waybook_comment_v1_comment_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *RemoveCommentsByAuthorResponse) GetRemovedCount() int32 {
@@ -1234,7 +1188,7 @@ var File_waybook_comment_v1_comment_proto protoreflect.FileDescriptor
 
 const file_waybook_comment_v1_comment_proto_rawDesc = "" +
 	"\n" +
-	" waybook/comment/v1/comment.proto\x12\x12waybook.comment.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1dwaybook/type/v1/options.proto\x1a\x1awaybook/type/v1/type.proto\"\xf3\x01\n" +
+	" waybook/comment/v1/comment.proto\x12\x12waybook.comment.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1dwaybook/type/v1/options.proto\x1a\x1awaybook/type/v1/type.proto\"\xa3\x02\n" +
 	"\aComment\x12\x1d\n" +
 	"\n" +
 	"comment_id\x18\x01 \x01(\x03R\tcommentId\x120\n" +
@@ -1243,7 +1197,10 @@ const file_waybook_comment_v1_comment_proto_rawDesc = "" +
 	"createTime\x12\x12\n" +
 	"\x04text\x18\x04 \x01(\tR\x04text\x12/\n" +
 	"\x05reply\x18\x05 \x01(\v2\x19.waybook.comment.v1.ReplyR\x05reply\x12\x15\n" +
-	"\x06old_id\x18\x06 \x01(\tR\x05oldId\"X\n" +
+	"\x06old_id\x18\x06 \x01(\tR\x05oldId\x12 \n" +
+	"\tparent_id\x18\a \x01(\x03H\x00R\bparentId\x88\x01\x01B\f\n" +
+	"\n" +
+	"_parent_id\"X\n" +
 	"\x05Reply\x12;\n" +
 	"\vcreate_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"createTime\x12\x12\n" +
@@ -1297,13 +1254,10 @@ const file_waybook_comment_v1_comment_proto_rawDesc = "" +
 	"\x04kind\x18\x02 \x01(\x0e2\x15.waybook.type.v1.KindB\f\xbaH\t\x82\x01\x06\x18\x02\x18\x03\x18\x04R\x04kind\x12$\n" +
 	"\tpage_size\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
-	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"\x87\x01\n" +
-	"\x1cListCommentsByAuthorResponse\x12?\n" +
-	"\bcomments\x18\x01 \x03(\v2#.waybook.comment.v1.AuthoredCommentR\bcomments\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"e\n" +
-	"\x0fAuthoredComment\x12\x1b\n" +
-	"\tparent_id\x18\x01 \x01(\x03R\bparentId\x125\n" +
-	"\acomment\x18\x02 \x01(\v2\x1b.waybook.comment.v1.CommentR\acomment\"\xb7\x03\n" +
+	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"\x7f\n" +
+	"\x1cListCommentsByAuthorResponse\x127\n" +
+	"\bcomments\x18\x01 \x03(\v2\x1b.waybook.comment.v1.CommentR\bcomments\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xb7\x03\n" +
 	"\x1dRemoveCommentsByAuthorRequest\x12!\n" +
 	"\tauthor_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\bauthorId\x12!\n" +
 	"\balbum_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x02H\x00R\aalbumId\x12\x1f\n" +
@@ -1342,7 +1296,7 @@ func file_waybook_comment_v1_comment_proto_rawDescGZIP() []byte {
 	return file_waybook_comment_v1_comment_proto_rawDescData
 }
 
-var file_waybook_comment_v1_comment_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
+var file_waybook_comment_v1_comment_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_waybook_comment_v1_comment_proto_goTypes = []any{
 	(*Comment)(nil),                        // 0: waybook.comment.v1.Comment
 	(*Reply)(nil),                          // 1: waybook.comment.v1.Reply
@@ -1356,42 +1310,40 @@ var file_waybook_comment_v1_comment_proto_goTypes = []any{
 	(*ListCommentsResponse)(nil),           // 9: waybook.comment.v1.ListCommentsResponse
 	(*ListCommentsByAuthorRequest)(nil),    // 10: waybook.comment.v1.ListCommentsByAuthorRequest
 	(*ListCommentsByAuthorResponse)(nil),   // 11: waybook.comment.v1.ListCommentsByAuthorResponse
-	(*AuthoredComment)(nil),                // 12: waybook.comment.v1.AuthoredComment
-	(*RemoveCommentsByAuthorRequest)(nil),  // 13: waybook.comment.v1.RemoveCommentsByAuthorRequest
-	(*RemoveCommentsByAuthorResponse)(nil), // 14: waybook.comment.v1.RemoveCommentsByAuthorResponse
-	(*v1.Profile)(nil),                     // 15: waybook.type.v1.Profile
-	(*timestamppb.Timestamp)(nil),          // 16: google.protobuf.Timestamp
-	(v1.Kind)(0),                           // 17: waybook.type.v1.Kind
+	(*RemoveCommentsByAuthorRequest)(nil),  // 12: waybook.comment.v1.RemoveCommentsByAuthorRequest
+	(*RemoveCommentsByAuthorResponse)(nil), // 13: waybook.comment.v1.RemoveCommentsByAuthorResponse
+	(*v1.Profile)(nil),                     // 14: waybook.type.v1.Profile
+	(*timestamppb.Timestamp)(nil),          // 15: google.protobuf.Timestamp
+	(v1.Kind)(0),                           // 16: waybook.type.v1.Kind
 }
 var file_waybook_comment_v1_comment_proto_depIdxs = []int32{
-	15, // 0: waybook.comment.v1.Comment.author:type_name -> waybook.type.v1.Profile
-	16, // 1: waybook.comment.v1.Comment.create_time:type_name -> google.protobuf.Timestamp
+	14, // 0: waybook.comment.v1.Comment.author:type_name -> waybook.type.v1.Profile
+	15, // 1: waybook.comment.v1.Comment.create_time:type_name -> google.protobuf.Timestamp
 	1,  // 2: waybook.comment.v1.Comment.reply:type_name -> waybook.comment.v1.Reply
-	16, // 3: waybook.comment.v1.Reply.create_time:type_name -> google.protobuf.Timestamp
+	15, // 3: waybook.comment.v1.Reply.create_time:type_name -> google.protobuf.Timestamp
 	0,  // 4: waybook.comment.v1.AddCommentResponse.comment:type_name -> waybook.comment.v1.Comment
 	0,  // 5: waybook.comment.v1.ReplyToCommentResponse.comment:type_name -> waybook.comment.v1.Comment
 	0,  // 6: waybook.comment.v1.ListCommentsResponse.comments:type_name -> waybook.comment.v1.Comment
-	17, // 7: waybook.comment.v1.ListCommentsByAuthorRequest.kind:type_name -> waybook.type.v1.Kind
-	12, // 8: waybook.comment.v1.ListCommentsByAuthorResponse.comments:type_name -> waybook.comment.v1.AuthoredComment
-	0,  // 9: waybook.comment.v1.AuthoredComment.comment:type_name -> waybook.comment.v1.Comment
-	17, // 10: waybook.comment.v1.RemoveCommentsByAuthorRequest.kind:type_name -> waybook.type.v1.Kind
-	2,  // 11: waybook.comment.v1.CommentService.AddComment:input_type -> waybook.comment.v1.AddCommentRequest
-	4,  // 12: waybook.comment.v1.CommentService.ReplyToComment:input_type -> waybook.comment.v1.ReplyToCommentRequest
-	6,  // 13: waybook.comment.v1.CommentService.RemoveComment:input_type -> waybook.comment.v1.RemoveCommentRequest
-	8,  // 14: waybook.comment.v1.CommentService.ListComments:input_type -> waybook.comment.v1.ListCommentsRequest
-	10, // 15: waybook.comment.v1.CommentService.ListCommentsByAuthor:input_type -> waybook.comment.v1.ListCommentsByAuthorRequest
-	13, // 16: waybook.comment.v1.CommentService.RemoveCommentsByAuthor:input_type -> waybook.comment.v1.RemoveCommentsByAuthorRequest
-	3,  // 17: waybook.comment.v1.CommentService.AddComment:output_type -> waybook.comment.v1.AddCommentResponse
-	5,  // 18: waybook.comment.v1.CommentService.ReplyToComment:output_type -> waybook.comment.v1.ReplyToCommentResponse
-	7,  // 19: waybook.comment.v1.CommentService.RemoveComment:output_type -> waybook.comment.v1.RemoveCommentResponse
-	9,  // 20: waybook.comment.v1.CommentService.ListComments:output_type -> waybook.comment.v1.ListCommentsResponse
-	11, // 21: waybook.comment.v1.CommentService.ListCommentsByAuthor:output_type -> waybook.comment.v1.ListCommentsByAuthorResponse
-	14, // 22: waybook.comment.v1.CommentService.RemoveCommentsByAuthor:output_type -> waybook.comment.v1.RemoveCommentsByAuthorResponse
-	17, // [17:23] is the sub-list for method output_type
-	11, // [11:17] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	16, // 7: waybook.comment.v1.ListCommentsByAuthorRequest.kind:type_name -> waybook.type.v1.Kind
+	0,  // 8: waybook.comment.v1.ListCommentsByAuthorResponse.comments:type_name -> waybook.comment.v1.Comment
+	16, // 9: waybook.comment.v1.RemoveCommentsByAuthorRequest.kind:type_name -> waybook.type.v1.Kind
+	2,  // 10: waybook.comment.v1.CommentService.AddComment:input_type -> waybook.comment.v1.AddCommentRequest
+	4,  // 11: waybook.comment.v1.CommentService.ReplyToComment:input_type -> waybook.comment.v1.ReplyToCommentRequest
+	6,  // 12: waybook.comment.v1.CommentService.RemoveComment:input_type -> waybook.comment.v1.RemoveCommentRequest
+	8,  // 13: waybook.comment.v1.CommentService.ListComments:input_type -> waybook.comment.v1.ListCommentsRequest
+	10, // 14: waybook.comment.v1.CommentService.ListCommentsByAuthor:input_type -> waybook.comment.v1.ListCommentsByAuthorRequest
+	12, // 15: waybook.comment.v1.CommentService.RemoveCommentsByAuthor:input_type -> waybook.comment.v1.RemoveCommentsByAuthorRequest
+	3,  // 16: waybook.comment.v1.CommentService.AddComment:output_type -> waybook.comment.v1.AddCommentResponse
+	5,  // 17: waybook.comment.v1.CommentService.ReplyToComment:output_type -> waybook.comment.v1.ReplyToCommentResponse
+	7,  // 18: waybook.comment.v1.CommentService.RemoveComment:output_type -> waybook.comment.v1.RemoveCommentResponse
+	9,  // 19: waybook.comment.v1.CommentService.ListComments:output_type -> waybook.comment.v1.ListCommentsResponse
+	11, // 20: waybook.comment.v1.CommentService.ListCommentsByAuthor:output_type -> waybook.comment.v1.ListCommentsByAuthorResponse
+	13, // 21: waybook.comment.v1.CommentService.RemoveCommentsByAuthor:output_type -> waybook.comment.v1.RemoveCommentsByAuthorResponse
+	16, // [16:22] is the sub-list for method output_type
+	10, // [10:16] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_waybook_comment_v1_comment_proto_init() }
@@ -1399,6 +1351,7 @@ func file_waybook_comment_v1_comment_proto_init() {
 	if File_waybook_comment_v1_comment_proto != nil {
 		return
 	}
+	file_waybook_comment_v1_comment_proto_msgTypes[0].OneofWrappers = []any{}
 	file_waybook_comment_v1_comment_proto_msgTypes[2].OneofWrappers = []any{
 		(*AddCommentRequest_AlbumId)(nil),
 		(*AddCommentRequest_BlogId)(nil),
@@ -1419,7 +1372,7 @@ func file_waybook_comment_v1_comment_proto_init() {
 		(*ListCommentsRequest_BlogId)(nil),
 		(*ListCommentsRequest_PoiId)(nil),
 	}
-	file_waybook_comment_v1_comment_proto_msgTypes[13].OneofWrappers = []any{
+	file_waybook_comment_v1_comment_proto_msgTypes[12].OneofWrappers = []any{
 		(*RemoveCommentsByAuthorRequest_AlbumId)(nil),
 		(*RemoveCommentsByAuthorRequest_BlogId)(nil),
 		(*RemoveCommentsByAuthorRequest_PoiId)(nil),
@@ -1431,7 +1384,7 @@ func file_waybook_comment_v1_comment_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_comment_v1_comment_proto_rawDesc), len(file_waybook_comment_v1_comment_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   15,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

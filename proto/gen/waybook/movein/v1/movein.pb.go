@@ -886,8 +886,8 @@ type Entry struct {
 	Score int64 `protobuf:"varint,13,opt,name=score,proto3" json:"score,omitempty"`
 	// Reward that the author got for posting. It is shown with the entry; the author's total comes from the rewards.
 	Reward int64 `protobuf:"varint,14,opt,name=reward,proto3" json:"reward,omitempty"`
-	// Vote inside the entry.
-	Vote *Vote `protobuf:"bytes,15,opt,name=vote,proto3" json:"vote,omitempty"`
+	// Vote inside the entry. Ballots of users count in the votes of its choices.
+	Vote *v1.Vote `protobuf:"bytes,15,opt,name=vote,proto3" json:"vote,omitempty"`
 	// When it was created.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,16,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
 	// When its author last changed it; create_time if not set.
@@ -1024,7 +1024,7 @@ func (x *Entry) GetReward() int64 {
 	return 0
 }
 
-func (x *Entry) GetVote() *Vote {
+func (x *Entry) GetVote() *v1.Vote {
 	if x != nil {
 		return x.Vote
 	}
@@ -1043,116 +1043,6 @@ func (x *Entry) GetUpdateTime() *timestamppb.Timestamp {
 		return x.UpdateTime
 	}
 	return nil
-}
-
-// The vote inside an entry.
-type Vote struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The question, 1 to 500 characters.
-	Description string `protobuf:"bytes,1,opt,name=description,proto3" json:"description,omitempty"`
-	// The choices in their order, 2 to 20.
-	Choices       []*Choice `protobuf:"bytes,2,rep,name=choices,proto3" json:"choices,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Vote) Reset() {
-	*x = Vote{}
-	mi := &file_waybook_movein_v1_movein_proto_msgTypes[9]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Vote) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Vote) ProtoMessage() {}
-
-func (x *Vote) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_movein_v1_movein_proto_msgTypes[9]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Vote.ProtoReflect.Descriptor instead.
-func (*Vote) Descriptor() ([]byte, []int) {
-	return file_waybook_movein_v1_movein_proto_rawDescGZIP(), []int{9}
-}
-
-func (x *Vote) GetDescription() string {
-	if x != nil {
-		return x.Description
-	}
-	return ""
-}
-
-func (x *Vote) GetChoices() []*Choice {
-	if x != nil {
-		return x.Choices
-	}
-	return nil
-}
-
-// A choice of a vote.
-type Choice struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The text, 1 to 200 characters.
-	Description string `protobuf:"bytes,1,opt,name=description,proto3" json:"description,omitempty"`
-	// Number of votes received. Ballots of users count in it.
-	Votes         int64 `protobuf:"varint,2,opt,name=votes,proto3" json:"votes,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Choice) Reset() {
-	*x = Choice{}
-	mi := &file_waybook_movein_v1_movein_proto_msgTypes[10]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Choice) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Choice) ProtoMessage() {}
-
-func (x *Choice) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_movein_v1_movein_proto_msgTypes[10]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Choice.ProtoReflect.Descriptor instead.
-func (*Choice) Descriptor() ([]byte, []int) {
-	return file_waybook_movein_v1_movein_proto_rawDescGZIP(), []int{10}
-}
-
-func (x *Choice) GetDescription() string {
-	if x != nil {
-		return x.Description
-	}
-	return ""
-}
-
-func (x *Choice) GetVotes() int64 {
-	if x != nil {
-		return x.Votes
-	}
-	return 0
 }
 
 // A landmark without its photos and comments.
@@ -1182,7 +1072,7 @@ type Landmark struct {
 
 func (x *Landmark) Reset() {
 	*x = Landmark{}
-	mi := &file_waybook_movein_v1_movein_proto_msgTypes[11]
+	mi := &file_waybook_movein_v1_movein_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1194,7 +1084,7 @@ func (x *Landmark) String() string {
 func (*Landmark) ProtoMessage() {}
 
 func (x *Landmark) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_movein_v1_movein_proto_msgTypes[11]
+	mi := &file_waybook_movein_v1_movein_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1207,7 +1097,7 @@ func (x *Landmark) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Landmark.ProtoReflect.Descriptor instead.
 func (*Landmark) Descriptor() ([]byte, []int) {
-	return file_waybook_movein_v1_movein_proto_rawDescGZIP(), []int{11}
+	return file_waybook_movein_v1_movein_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Landmark) GetId() string {
@@ -1295,7 +1185,7 @@ type Photo struct {
 
 func (x *Photo) Reset() {
 	*x = Photo{}
-	mi := &file_waybook_movein_v1_movein_proto_msgTypes[12]
+	mi := &file_waybook_movein_v1_movein_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1307,7 +1197,7 @@ func (x *Photo) String() string {
 func (*Photo) ProtoMessage() {}
 
 func (x *Photo) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_movein_v1_movein_proto_msgTypes[12]
+	mi := &file_waybook_movein_v1_movein_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1320,7 +1210,7 @@ func (x *Photo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Photo.ProtoReflect.Descriptor instead.
 func (*Photo) Descriptor() ([]byte, []int) {
-	return file_waybook_movein_v1_movein_proto_rawDescGZIP(), []int{12}
+	return file_waybook_movein_v1_movein_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Photo) GetId() string {
@@ -1421,7 +1311,7 @@ type Comment struct {
 
 func (x *Comment) Reset() {
 	*x = Comment{}
-	mi := &file_waybook_movein_v1_movein_proto_msgTypes[13]
+	mi := &file_waybook_movein_v1_movein_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1433,7 +1323,7 @@ func (x *Comment) String() string {
 func (*Comment) ProtoMessage() {}
 
 func (x *Comment) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_movein_v1_movein_proto_msgTypes[13]
+	mi := &file_waybook_movein_v1_movein_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1446,7 +1336,7 @@ func (x *Comment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Comment.ProtoReflect.Descriptor instead.
 func (*Comment) Descriptor() ([]byte, []int) {
-	return file_waybook_movein_v1_movein_proto_rawDescGZIP(), []int{13}
+	return file_waybook_movein_v1_movein_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Comment) GetId() string {
@@ -1579,7 +1469,7 @@ type Ballot struct {
 
 func (x *Ballot) Reset() {
 	*x = Ballot{}
-	mi := &file_waybook_movein_v1_movein_proto_msgTypes[14]
+	mi := &file_waybook_movein_v1_movein_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1591,7 +1481,7 @@ func (x *Ballot) String() string {
 func (*Ballot) ProtoMessage() {}
 
 func (x *Ballot) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_movein_v1_movein_proto_msgTypes[14]
+	mi := &file_waybook_movein_v1_movein_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1604,7 +1494,7 @@ func (x *Ballot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ballot.ProtoReflect.Descriptor instead.
 func (*Ballot) Descriptor() ([]byte, []int) {
-	return file_waybook_movein_v1_movein_proto_rawDescGZIP(), []int{14}
+	return file_waybook_movein_v1_movein_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Ballot) GetEntryId() string {
@@ -1647,7 +1537,7 @@ type Recommendation struct {
 
 func (x *Recommendation) Reset() {
 	*x = Recommendation{}
-	mi := &file_waybook_movein_v1_movein_proto_msgTypes[15]
+	mi := &file_waybook_movein_v1_movein_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1659,7 +1549,7 @@ func (x *Recommendation) String() string {
 func (*Recommendation) ProtoMessage() {}
 
 func (x *Recommendation) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_movein_v1_movein_proto_msgTypes[15]
+	mi := &file_waybook_movein_v1_movein_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1672,7 +1562,7 @@ func (x *Recommendation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Recommendation.ProtoReflect.Descriptor instead.
 func (*Recommendation) Descriptor() ([]byte, []int) {
-	return file_waybook_movein_v1_movein_proto_rawDescGZIP(), []int{15}
+	return file_waybook_movein_v1_movein_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Recommendation) GetParent() isRecommendation_Parent {
@@ -1751,7 +1641,7 @@ type ResolveOldIdsRequest struct {
 
 func (x *ResolveOldIdsRequest) Reset() {
 	*x = ResolveOldIdsRequest{}
-	mi := &file_waybook_movein_v1_movein_proto_msgTypes[16]
+	mi := &file_waybook_movein_v1_movein_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1763,7 +1653,7 @@ func (x *ResolveOldIdsRequest) String() string {
 func (*ResolveOldIdsRequest) ProtoMessage() {}
 
 func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_movein_v1_movein_proto_msgTypes[16]
+	mi := &file_waybook_movein_v1_movein_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1776,7 +1666,7 @@ func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveOldIdsRequest.ProtoReflect.Descriptor instead.
 func (*ResolveOldIdsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_movein_v1_movein_proto_rawDescGZIP(), []int{16}
+	return file_waybook_movein_v1_movein_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ResolveOldIdsRequest) GetOldIds() []*OldIdentifier {
@@ -1803,7 +1693,7 @@ type OldIdentifier struct {
 
 func (x *OldIdentifier) Reset() {
 	*x = OldIdentifier{}
-	mi := &file_waybook_movein_v1_movein_proto_msgTypes[17]
+	mi := &file_waybook_movein_v1_movein_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1815,7 +1705,7 @@ func (x *OldIdentifier) String() string {
 func (*OldIdentifier) ProtoMessage() {}
 
 func (x *OldIdentifier) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_movein_v1_movein_proto_msgTypes[17]
+	mi := &file_waybook_movein_v1_movein_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1828,7 +1718,7 @@ func (x *OldIdentifier) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OldIdentifier.ProtoReflect.Descriptor instead.
 func (*OldIdentifier) Descriptor() ([]byte, []int) {
-	return file_waybook_movein_v1_movein_proto_rawDescGZIP(), []int{17}
+	return file_waybook_movein_v1_movein_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *OldIdentifier) GetKind() v11.Kind {
@@ -1869,7 +1759,7 @@ type ResolveOldIdsResponse struct {
 
 func (x *ResolveOldIdsResponse) Reset() {
 	*x = ResolveOldIdsResponse{}
-	mi := &file_waybook_movein_v1_movein_proto_msgTypes[18]
+	mi := &file_waybook_movein_v1_movein_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1881,7 +1771,7 @@ func (x *ResolveOldIdsResponse) String() string {
 func (*ResolveOldIdsResponse) ProtoMessage() {}
 
 func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_movein_v1_movein_proto_msgTypes[18]
+	mi := &file_waybook_movein_v1_movein_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1894,7 +1784,7 @@ func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveOldIdsResponse.ProtoReflect.Descriptor instead.
 func (*ResolveOldIdsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_movein_v1_movein_proto_rawDescGZIP(), []int{18}
+	return file_waybook_movein_v1_movein_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ResolveOldIdsResponse) GetIds() []int64 {
@@ -1970,7 +1860,7 @@ const file_waybook_movein_v1_movein_proto_rawDesc = "" +
 	"\vupdate_time\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"updateTimeB\x06\n" +
 	"\x04_latB\x06\n" +
-	"\x04_lng\"\xd2\x06\n" +
+	"\x04_lng\"\xd0\x06\n" +
 	"\x05Entry\x12\x19\n" +
 	"\x02id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dR\x02id\x12!\n" +
 	"\tauthor_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x01R\bauthorId\x129\n" +
@@ -1992,8 +1882,8 @@ const file_waybook_movein_v1_movein_proto_rawDesc = "" +
 	"\x05score\x18\r \x01(\x03B\r\xbaH\n" +
 	"\"\b\x18\x80\x94\xeb\xdc\x03(\x00R\x05score\x12%\n" +
 	"\x06reward\x18\x0e \x01(\x03B\r\xbaH\n" +
-	"\"\b\x18\x80\x94\xeb\xdc\x03(\x00R\x06reward\x12+\n" +
-	"\x04vote\x18\x0f \x01(\v2\x17.waybook.movein.v1.VoteR\x04vote\x12C\n" +
+	"\"\b\x18\x80\x94\xeb\xdc\x03(\x00R\x06reward\x12)\n" +
+	"\x04vote\x18\x0f \x01(\v2\x15.waybook.blog.v1.VoteR\x04vote\x12C\n" +
 	"\vcreate_time\x18\x10 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\n" +
 	"createTime\x12;\n" +
 	"\vupdate_time\x18\x11 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
@@ -2001,17 +1891,7 @@ const file_waybook_movein_v1_movein_proto_rawDesc = "" +
 	"\x04_latB\x06\n" +
 	"\x04_lngB\r\n" +
 	"\v_zoom_levelB\v\n" +
-	"\t_map_type\"u\n" +
-	"\x04Vote\x12,\n" +
-	"\vdescription\x18\x01 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01\x18\xf4\x03R\vdescription\x12?\n" +
-	"\achoices\x18\x02 \x03(\v2\x19.waybook.movein.v1.ChoiceB\n" +
-	"\xbaH\a\x92\x01\x04\b\x02\x10\x14R\achoices\"[\n" +
-	"\x06Choice\x12,\n" +
-	"\vdescription\x18\x01 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01\x18\xc8\x01R\vdescription\x12#\n" +
-	"\x05votes\x18\x02 \x01(\x03B\r\xbaH\n" +
-	"\"\b\x18\x80\x94\xeb\xdc\x03(\x00R\x05votes\"\xae\x03\n" +
+	"\t_map_type\"\xae\x03\n" +
 	"\bLandmark\x12\x19\n" +
 	"\x02id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dR\x02id\x12\x1f\n" +
 	"\bowner_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x01R\aownerId\x12\"\n" +
@@ -2103,7 +1983,7 @@ func file_waybook_movein_v1_movein_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_movein_v1_movein_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_waybook_movein_v1_movein_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_waybook_movein_v1_movein_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
 var file_waybook_movein_v1_movein_proto_goTypes = []any{
 	(Outcome)(0),                  // 0: waybook.movein.v1.Outcome
 	(*MoveInRequest)(nil),         // 1: waybook.movein.v1.MoveInRequest
@@ -2115,21 +1995,20 @@ var file_waybook_movein_v1_movein_proto_goTypes = []any{
 	(*Reward)(nil),                // 7: waybook.movein.v1.Reward
 	(*Album)(nil),                 // 8: waybook.movein.v1.Album
 	(*Entry)(nil),                 // 9: waybook.movein.v1.Entry
-	(*Vote)(nil),                  // 10: waybook.movein.v1.Vote
-	(*Choice)(nil),                // 11: waybook.movein.v1.Choice
-	(*Landmark)(nil),              // 12: waybook.movein.v1.Landmark
-	(*Photo)(nil),                 // 13: waybook.movein.v1.Photo
-	(*Comment)(nil),               // 14: waybook.movein.v1.Comment
-	(*Ballot)(nil),                // 15: waybook.movein.v1.Ballot
-	(*Recommendation)(nil),        // 16: waybook.movein.v1.Recommendation
-	(*ResolveOldIdsRequest)(nil),  // 17: waybook.movein.v1.ResolveOldIdsRequest
-	(*OldIdentifier)(nil),         // 18: waybook.movein.v1.OldIdentifier
-	(*ResolveOldIdsResponse)(nil), // 19: waybook.movein.v1.ResolveOldIdsResponse
-	(*timestamppb.Timestamp)(nil), // 20: google.protobuf.Timestamp
-	(v1.BlogType)(0),              // 21: waybook.blog.v1.BlogType
-	(*v11.Date)(nil),              // 22: waybook.type.v1.Date
-	(v1.Weather)(0),               // 23: waybook.blog.v1.Weather
-	(v11.Kind)(0),                 // 24: waybook.type.v1.Kind
+	(*Landmark)(nil),              // 10: waybook.movein.v1.Landmark
+	(*Photo)(nil),                 // 11: waybook.movein.v1.Photo
+	(*Comment)(nil),               // 12: waybook.movein.v1.Comment
+	(*Ballot)(nil),                // 13: waybook.movein.v1.Ballot
+	(*Recommendation)(nil),        // 14: waybook.movein.v1.Recommendation
+	(*ResolveOldIdsRequest)(nil),  // 15: waybook.movein.v1.ResolveOldIdsRequest
+	(*OldIdentifier)(nil),         // 16: waybook.movein.v1.OldIdentifier
+	(*ResolveOldIdsResponse)(nil), // 17: waybook.movein.v1.ResolveOldIdsResponse
+	(*timestamppb.Timestamp)(nil), // 18: google.protobuf.Timestamp
+	(v1.BlogType)(0),              // 19: waybook.blog.v1.BlogType
+	(*v11.Date)(nil),              // 20: waybook.type.v1.Date
+	(v1.Weather)(0),               // 21: waybook.blog.v1.Weather
+	(*v1.Vote)(nil),               // 22: waybook.blog.v1.Vote
+	(v11.Kind)(0),                 // 23: waybook.type.v1.Kind
 }
 var file_waybook_movein_v1_movein_proto_depIdxs = []int32{
 	3,  // 0: waybook.movein.v1.MoveInRequest.records:type_name -> waybook.movein.v1.Record
@@ -2139,40 +2018,39 @@ var file_waybook_movein_v1_movein_proto_depIdxs = []int32{
 	7,  // 4: waybook.movein.v1.Record.reward:type_name -> waybook.movein.v1.Reward
 	8,  // 5: waybook.movein.v1.Record.album:type_name -> waybook.movein.v1.Album
 	9,  // 6: waybook.movein.v1.Record.entry:type_name -> waybook.movein.v1.Entry
-	12, // 7: waybook.movein.v1.Record.landmark:type_name -> waybook.movein.v1.Landmark
-	13, // 8: waybook.movein.v1.Record.photo:type_name -> waybook.movein.v1.Photo
-	14, // 9: waybook.movein.v1.Record.comment:type_name -> waybook.movein.v1.Comment
-	15, // 10: waybook.movein.v1.Record.ballot:type_name -> waybook.movein.v1.Ballot
-	16, // 11: waybook.movein.v1.Record.recommendation:type_name -> waybook.movein.v1.Recommendation
+	10, // 7: waybook.movein.v1.Record.landmark:type_name -> waybook.movein.v1.Landmark
+	11, // 8: waybook.movein.v1.Record.photo:type_name -> waybook.movein.v1.Photo
+	12, // 9: waybook.movein.v1.Record.comment:type_name -> waybook.movein.v1.Comment
+	13, // 10: waybook.movein.v1.Record.ballot:type_name -> waybook.movein.v1.Ballot
+	14, // 11: waybook.movein.v1.Record.recommendation:type_name -> waybook.movein.v1.Recommendation
 	0,  // 12: waybook.movein.v1.Result.outcome:type_name -> waybook.movein.v1.Outcome
-	20, // 13: waybook.movein.v1.User.create_time:type_name -> google.protobuf.Timestamp
-	20, // 14: waybook.movein.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
-	20, // 15: waybook.movein.v1.Session.create_time:type_name -> google.protobuf.Timestamp
-	20, // 16: waybook.movein.v1.Album.create_time:type_name -> google.protobuf.Timestamp
-	20, // 17: waybook.movein.v1.Album.update_time:type_name -> google.protobuf.Timestamp
-	21, // 18: waybook.movein.v1.Entry.type:type_name -> waybook.blog.v1.BlogType
-	22, // 19: waybook.movein.v1.Entry.post_date:type_name -> waybook.type.v1.Date
-	23, // 20: waybook.movein.v1.Entry.weather:type_name -> waybook.blog.v1.Weather
-	10, // 21: waybook.movein.v1.Entry.vote:type_name -> waybook.movein.v1.Vote
-	20, // 22: waybook.movein.v1.Entry.create_time:type_name -> google.protobuf.Timestamp
-	20, // 23: waybook.movein.v1.Entry.update_time:type_name -> google.protobuf.Timestamp
-	11, // 24: waybook.movein.v1.Vote.choices:type_name -> waybook.movein.v1.Choice
-	20, // 25: waybook.movein.v1.Landmark.create_time:type_name -> google.protobuf.Timestamp
-	20, // 26: waybook.movein.v1.Landmark.update_time:type_name -> google.protobuf.Timestamp
-	20, // 27: waybook.movein.v1.Comment.create_time:type_name -> google.protobuf.Timestamp
-	20, // 28: waybook.movein.v1.Comment.reply_time:type_name -> google.protobuf.Timestamp
-	18, // 29: waybook.movein.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.movein.v1.OldIdentifier
-	24, // 30: waybook.movein.v1.OldIdentifier.kind:type_name -> waybook.type.v1.Kind
-	24, // 31: waybook.movein.v1.OldIdentifier.parent_kind:type_name -> waybook.type.v1.Kind
-	1,  // 32: waybook.movein.v1.MoveInService.MoveIn:input_type -> waybook.movein.v1.MoveInRequest
-	17, // 33: waybook.movein.v1.MoveInService.ResolveOldIds:input_type -> waybook.movein.v1.ResolveOldIdsRequest
-	2,  // 34: waybook.movein.v1.MoveInService.MoveIn:output_type -> waybook.movein.v1.MoveInResponse
-	19, // 35: waybook.movein.v1.MoveInService.ResolveOldIds:output_type -> waybook.movein.v1.ResolveOldIdsResponse
-	34, // [34:36] is the sub-list for method output_type
-	32, // [32:34] is the sub-list for method input_type
-	32, // [32:32] is the sub-list for extension type_name
-	32, // [32:32] is the sub-list for extension extendee
-	0,  // [0:32] is the sub-list for field type_name
+	18, // 13: waybook.movein.v1.User.create_time:type_name -> google.protobuf.Timestamp
+	18, // 14: waybook.movein.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
+	18, // 15: waybook.movein.v1.Session.create_time:type_name -> google.protobuf.Timestamp
+	18, // 16: waybook.movein.v1.Album.create_time:type_name -> google.protobuf.Timestamp
+	18, // 17: waybook.movein.v1.Album.update_time:type_name -> google.protobuf.Timestamp
+	19, // 18: waybook.movein.v1.Entry.type:type_name -> waybook.blog.v1.BlogType
+	20, // 19: waybook.movein.v1.Entry.post_date:type_name -> waybook.type.v1.Date
+	21, // 20: waybook.movein.v1.Entry.weather:type_name -> waybook.blog.v1.Weather
+	22, // 21: waybook.movein.v1.Entry.vote:type_name -> waybook.blog.v1.Vote
+	18, // 22: waybook.movein.v1.Entry.create_time:type_name -> google.protobuf.Timestamp
+	18, // 23: waybook.movein.v1.Entry.update_time:type_name -> google.protobuf.Timestamp
+	18, // 24: waybook.movein.v1.Landmark.create_time:type_name -> google.protobuf.Timestamp
+	18, // 25: waybook.movein.v1.Landmark.update_time:type_name -> google.protobuf.Timestamp
+	18, // 26: waybook.movein.v1.Comment.create_time:type_name -> google.protobuf.Timestamp
+	18, // 27: waybook.movein.v1.Comment.reply_time:type_name -> google.protobuf.Timestamp
+	16, // 28: waybook.movein.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.movein.v1.OldIdentifier
+	23, // 29: waybook.movein.v1.OldIdentifier.kind:type_name -> waybook.type.v1.Kind
+	23, // 30: waybook.movein.v1.OldIdentifier.parent_kind:type_name -> waybook.type.v1.Kind
+	1,  // 31: waybook.movein.v1.MoveInService.MoveIn:input_type -> waybook.movein.v1.MoveInRequest
+	15, // 32: waybook.movein.v1.MoveInService.ResolveOldIds:input_type -> waybook.movein.v1.ResolveOldIdsRequest
+	2,  // 33: waybook.movein.v1.MoveInService.MoveIn:output_type -> waybook.movein.v1.MoveInResponse
+	17, // 34: waybook.movein.v1.MoveInService.ResolveOldIds:output_type -> waybook.movein.v1.ResolveOldIdsResponse
+	33, // [33:35] is the sub-list for method output_type
+	31, // [31:33] is the sub-list for method input_type
+	31, // [31:31] is the sub-list for extension type_name
+	31, // [31:31] is the sub-list for extension extendee
+	0,  // [0:31] is the sub-list for field type_name
 }
 
 func init() { file_waybook_movein_v1_movein_proto_init() }
@@ -2194,17 +2072,17 @@ func file_waybook_movein_v1_movein_proto_init() {
 	}
 	file_waybook_movein_v1_movein_proto_msgTypes[7].OneofWrappers = []any{}
 	file_waybook_movein_v1_movein_proto_msgTypes[8].OneofWrappers = []any{}
-	file_waybook_movein_v1_movein_proto_msgTypes[11].OneofWrappers = []any{}
-	file_waybook_movein_v1_movein_proto_msgTypes[12].OneofWrappers = []any{
+	file_waybook_movein_v1_movein_proto_msgTypes[9].OneofWrappers = []any{}
+	file_waybook_movein_v1_movein_proto_msgTypes[10].OneofWrappers = []any{
 		(*Photo_AlbumId)(nil),
 		(*Photo_LandmarkId)(nil),
 	}
-	file_waybook_movein_v1_movein_proto_msgTypes[13].OneofWrappers = []any{
+	file_waybook_movein_v1_movein_proto_msgTypes[11].OneofWrappers = []any{
 		(*Comment_AlbumId)(nil),
 		(*Comment_EntryId)(nil),
 		(*Comment_LandmarkId)(nil),
 	}
-	file_waybook_movein_v1_movein_proto_msgTypes[15].OneofWrappers = []any{
+	file_waybook_movein_v1_movein_proto_msgTypes[13].OneofWrappers = []any{
 		(*Recommendation_AlbumId)(nil),
 		(*Recommendation_EntryId)(nil),
 		(*Recommendation_LandmarkId)(nil),
@@ -2215,7 +2093,7 @@ func file_waybook_movein_v1_movein_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_movein_v1_movein_proto_rawDesc), len(file_waybook_movein_v1_movein_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   19,
+			NumMessages:   17,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

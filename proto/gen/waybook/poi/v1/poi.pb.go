@@ -101,8 +101,8 @@ type ImportMode int32
 const (
 	// The item is refused (KEY_TAKEN).
 	ImportMode_IMPORT_MODE_UNSPECIFIED ImportMode = 0
-	// The landmark gets the item's name, category and location. It keeps its identifier, photos,
-	// comments and recommendations.
+	// The landmark gets the item's name, category and location. It keeps its identifier, photos, comments and
+	// recommendations.
 	ImportMode_IMPORT_MODE_UPDATE ImportMode = 1
 )
 
@@ -164,12 +164,15 @@ type Poi struct {
 	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
 	// Number of users who recommend it.
 	Score int64 `protobuf:"varint,8,opt,name=score,proto3" json:"score,omitempty"`
-	// The identifier in the old service of a landmark that was moved in, if poi_id does
-	// not tell it (docs/moving-in.md).
+	// The identifier in the old service of a landmark that was moved in, if poi_id does not tell it
+	// (docs/moving-in.md).
 	OldId string `protobuf:"bytes,9,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
-	// The state of this landmark, for a change that is made only if the landmark is still in it. It changes with
-	// each change by the owner, and not with comments, recommendations and votes.
+	// The state of this landmark, for a change that is made only if the landmark is still in it. It changes with each
+	// change by the owner, and not with comments, recommendations and votes.
 	Etag string `protobuf:"bytes,10,opt,name=etag,proto3" json:"etag,omitempty"`
+	// In replies of SearchNearby, the distance from the circle's center, in metres along the surface of a sphere with
+	// the Earth's mean radius, 6,371,008.8 m.
+	DistanceMeters *float64 `protobuf:"fixed64,11,opt,name=distance_meters,json=distanceMeters,proto3,oneof" json:"distance_meters,omitempty"`
 	// Whether the landmark was made here and its identifier follows from a number of 31 bits (-small-ids-from).
 	IsSmall bool `protobuf:"varint,12,opt,name=is_small,json=isSmall,proto3" json:"is_small,omitempty"`
 	// Its key, if it was imported (ImportPois); empty otherwise.
@@ -278,6 +281,13 @@ func (x *Poi) GetEtag() string {
 	return ""
 }
 
+func (x *Poi) GetDistanceMeters() float64 {
+	if x != nil && x.DistanceMeters != nil {
+		return *x.DistanceMeters
+	}
+	return 0
+}
+
 func (x *Poi) GetIsSmall() bool {
 	if x != nil {
 		return x.IsSmall
@@ -294,8 +304,8 @@ func (x *Poi) GetImportKey() string {
 
 type CreatePoiRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional UUID; a repeated call by the same user with the same UUID returns the first
-	// result. A call with other content fails: ALREADY_EXISTS (REQUEST_ID_REUSED).
+	// Optional UUID; a repeated call by the same user with the same UUID returns the first result. A call with other
+	// content fails: ALREADY_EXISTS (REQUEST_ID_REUSED).
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// The user who will own the landmark.
 	OwnerId int64 `protobuf:"varint,2,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
@@ -666,8 +676,8 @@ type GetPoiRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The landmark.
 	PoiId int64 `protobuf:"varint,1,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
-	// The fields of the reply to return, such as `photos`, `poi.name`; all if it has no paths.
-	// The service reads nothing for the others.
+	// The fields of the reply to return, such as `photos`, `poi.name`; all if it has no paths. The service reads
+	// nothing for the others.
 	ReadMask      *fieldmaskpb.FieldMask `protobuf:"bytes,2,opt,name=read_mask,json=readMask,proto3" json:"read_mask,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -847,8 +857,8 @@ type BatchGetPoisResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The landmarks that exist, in the order of the request.
 	Pois []*Poi `protobuf:"bytes,1,rep,name=pois,proto3" json:"pois,omitempty"`
-	// Those that do not exist, in the order of the request. An old identifier that stands for
-	// nothing is named as in the request.
+	// Those that do not exist, in the order of the request. An old identifier that stands for nothing is named as in
+	// the request.
 	MissingPoiIds []int64 `protobuf:"varint,2,rep,packed,name=missing_poi_ids,json=missingPoiIds,proto3" json:"missing_poi_ids,omitempty"`
 	// Those that the reply has no room for, in the order of the request.
 	UnreadPoiIds  []int64 `protobuf:"varint,3,rep,packed,name=unread_poi_ids,json=unreadPoiIds,proto3" json:"unread_poi_ids,omitempty"`
@@ -922,7 +932,9 @@ type ListPoisRequest struct {
 	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
 	PageSize int32 `protobuf:"varint,6,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,7,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	PageToken string `protobuf:"bytes,7,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Only landmarks in this box, of any size, with VIEW_SUMMARY; the summaries have their location and category.
+	Box           *v1.Box `protobuf:"bytes,8,opt,name=box,proto3" json:"box,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1006,12 +1018,21 @@ func (x *ListPoisRequest) GetPageToken() string {
 	return ""
 }
 
+func (x *ListPoisRequest) GetBox() *v1.Box {
+	if x != nil {
+		return x.Box
+	}
+	return nil
+}
+
 type ListPoisResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The landmarks.
+	// The landmarks, without VIEW_SUMMARY.
 	Pois []*Poi `protobuf:"bytes,1,rep,name=pois,proto3" json:"pois,omitempty"`
 	// Page token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	// The landmarks, with VIEW_SUMMARY.
+	Summaries     []*v1.Summary `protobuf:"bytes,3,rep,name=summaries,proto3" json:"summaries,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1058,6 +1079,13 @@ func (x *ListPoisResponse) GetNextPageToken() string {
 		return x.NextPageToken
 	}
 	return ""
+}
+
+func (x *ListPoisResponse) GetSummaries() []*v1.Summary {
+	if x != nil {
+		return x.Summaries
+	}
+	return nil
 }
 
 type ImportPoisRequest struct {
@@ -1135,10 +1163,9 @@ func (x *ImportPoisRequest) GetValidateOnly() bool {
 // A landmark to import.
 type ImportedPoi struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Key of the landmark at its origin, 1 to 100 bytes, unique among the imported
-	// landmarks of an owner. It makes repeating an import safe. "poi:" and an identifier is
-	// the key of the owner's landmark with that identifier, if it was not imported. No
-	// other prefix has a meaning.
+	// Key of the landmark at its origin, 1 to 100 bytes, unique among the imported landmarks of an owner. It makes
+	// repeating an import safe. "poi:" and an identifier is the key of the owner's landmark with that identifier, if it
+	// was not imported. No other prefix has a meaning.
 	Key string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
 	// Name, 1 to 200 characters, at least one visible.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
@@ -1294,8 +1321,7 @@ type ImportFailure struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The item's position in the request, from 0.
 	Index int64 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
-	// The item's key; empty if it has none, and only the beginning of a key that is too
-	// long.
+	// The item's key; empty if it has none, and only the beginning of a key that is too long.
 	Key string `protobuf:"bytes,2,opt,name=key,proto3" json:"key,omitempty"`
 	// A stable reason: INVALID_PARAMETER or KEY_TAKEN.
 	Reason string `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
@@ -1438,7 +1464,7 @@ func (x *SearchNearbyRequest) GetPageToken() string {
 type SearchNearbyResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The landmarks that were found.
-	Pois []*FoundPoi `protobuf:"bytes,1,rep,name=pois,proto3" json:"pois,omitempty"`
+	Pois []*Poi `protobuf:"bytes,1,rep,name=pois,proto3" json:"pois,omitempty"`
 	// Page token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1475,7 +1501,7 @@ func (*SearchNearbyResponse) Descriptor() ([]byte, []int) {
 	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{18}
 }
 
-func (x *SearchNearbyResponse) GetPois() []*FoundPoi {
+func (x *SearchNearbyResponse) GetPois() []*Poi {
 	if x != nil {
 		return x.Pois
 	}
@@ -1489,266 +1515,11 @@ func (x *SearchNearbyResponse) GetNextPageToken() string {
 	return ""
 }
 
-// A landmark that was found.
-type FoundPoi struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The landmark.
-	Poi *Poi `protobuf:"bytes,1,opt,name=poi,proto3" json:"poi,omitempty"`
-	// Distance from the circle's center, in metres along the surface of
-	// a sphere with the Earth's mean radius, 6,371,008.8 m.
-	DistanceMeters float64 `protobuf:"fixed64,2,opt,name=distance_meters,json=distanceMeters,proto3" json:"distance_meters,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
-}
-
-func (x *FoundPoi) Reset() {
-	*x = FoundPoi{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[19]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *FoundPoi) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*FoundPoi) ProtoMessage() {}
-
-func (x *FoundPoi) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[19]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use FoundPoi.ProtoReflect.Descriptor instead.
-func (*FoundPoi) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{19}
-}
-
-func (x *FoundPoi) GetPoi() *Poi {
-	if x != nil {
-		return x.Poi
-	}
-	return nil
-}
-
-func (x *FoundPoi) GetDistanceMeters() float64 {
-	if x != nil {
-		return x.DistanceMeters
-	}
-	return 0
-}
-
-type ListPoisInBoxRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The box.
-	Box *v1.Box `protobuf:"bytes,1,opt,name=box,proto3" json:"box,omitempty"`
-	// Only landmarks of this category; all when unspecified.
-	Category PoiCategory `protobuf:"varint,2,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
-	// Maximum number of results; 0, and more than 1,000, mean 1,000.
-	PageSize int32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListPoisInBoxRequest) Reset() {
-	*x = ListPoisInBoxRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[20]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListPoisInBoxRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListPoisInBoxRequest) ProtoMessage() {}
-
-func (x *ListPoisInBoxRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[20]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListPoisInBoxRequest.ProtoReflect.Descriptor instead.
-func (*ListPoisInBoxRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{20}
-}
-
-func (x *ListPoisInBoxRequest) GetBox() *v1.Box {
-	if x != nil {
-		return x.Box
-	}
-	return nil
-}
-
-func (x *ListPoisInBoxRequest) GetCategory() PoiCategory {
-	if x != nil {
-		return x.Category
-	}
-	return PoiCategory_POI_CATEGORY_UNSPECIFIED
-}
-
-func (x *ListPoisInBoxRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-func (x *ListPoisInBoxRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-type ListPoisInBoxResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The landmarks.
-	Pois []*LocatedPoi `protobuf:"bytes,1,rep,name=pois,proto3" json:"pois,omitempty"`
-	// Page token of the next page; empty on the last page.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListPoisInBoxResponse) Reset() {
-	*x = ListPoisInBoxResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[21]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListPoisInBoxResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListPoisInBoxResponse) ProtoMessage() {}
-
-func (x *ListPoisInBoxResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[21]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListPoisInBoxResponse.ProtoReflect.Descriptor instead.
-func (*ListPoisInBoxResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{21}
-}
-
-func (x *ListPoisInBoxResponse) GetPois() []*LocatedPoi {
-	if x != nil {
-		return x.Pois
-	}
-	return nil
-}
-
-func (x *ListPoisInBoxResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
-// Summary of a landmark with its place, for maps.
-type LocatedPoi struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The landmark.
-	PoiId int64 `protobuf:"varint,1,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
-	// Its name.
-	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// Its category.
-	Category PoiCategory `protobuf:"varint,3,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
-	// Its location.
-	Location      *v1.Location `protobuf:"bytes,4,opt,name=location,proto3" json:"location,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *LocatedPoi) Reset() {
-	*x = LocatedPoi{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[22]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *LocatedPoi) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*LocatedPoi) ProtoMessage() {}
-
-func (x *LocatedPoi) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[22]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use LocatedPoi.ProtoReflect.Descriptor instead.
-func (*LocatedPoi) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{22}
-}
-
-func (x *LocatedPoi) GetPoiId() int64 {
-	if x != nil {
-		return x.PoiId
-	}
-	return 0
-}
-
-func (x *LocatedPoi) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *LocatedPoi) GetCategory() PoiCategory {
-	if x != nil {
-		return x.Category
-	}
-	return PoiCategory_POI_CATEGORY_UNSPECIFIED
-}
-
-func (x *LocatedPoi) GetLocation() *v1.Location {
-	if x != nil {
-		return x.Location
-	}
-	return nil
-}
-
 var File_waybook_poi_v1_poi_proto protoreflect.FileDescriptor
 
 const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\n" +
-	"\x18waybook/poi/v1/poi.proto\x12\x0ewaybook.poi.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a waybook/comment/v1/comment.proto\x1a\x1cwaybook/photo/v1/photo.proto\x1a\x1dwaybook/type/v1/options.proto\x1a\x1awaybook/type/v1/type.proto\"\xc5\x03\n" +
+	"\x18waybook/poi/v1/poi.proto\x12\x0ewaybook.poi.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a waybook/comment/v1/comment.proto\x1a\x1cwaybook/photo/v1/photo.proto\x1a\x1dwaybook/type/v1/options.proto\x1a\x1awaybook/type/v1/type.proto\"\x87\x04\n" +
 	"\x03Poi\x12\x15\n" +
 	"\x06poi_id\x18\x01 \x01(\x03R\x05poiId\x12.\n" +
 	"\x05owner\x18\x02 \x01(\v2\x18.waybook.type.v1.ProfileR\x05owner\x12\x12\n" +
@@ -1762,10 +1533,12 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x05score\x18\b \x01(\x03R\x05score\x12\x15\n" +
 	"\x06old_id\x18\t \x01(\tR\x05oldId\x12\x12\n" +
 	"\x04etag\x18\n" +
-	" \x01(\tR\x04etag\x12\x19\n" +
+	" \x01(\tR\x04etag\x12,\n" +
+	"\x0fdistance_meters\x18\v \x01(\x01H\x00R\x0edistanceMeters\x88\x01\x01\x12\x19\n" +
 	"\bis_small\x18\f \x01(\bR\aisSmall\x12\x1d\n" +
 	"\n" +
-	"import_key\x18\r \x01(\tR\timportKey\"\x87\x02\n" +
+	"import_key\x18\r \x01(\tR\timportKeyB\x12\n" +
+	"\x10_distance_meters\"\x87\x02\n" +
 	"\x10CreatePoiRequest\x12*\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12\x1f\n" +
@@ -1809,7 +1582,7 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x14BatchGetPoisResponse\x12'\n" +
 	"\x04pois\x18\x01 \x03(\v2\x13.waybook.poi.v1.PoiR\x04pois\x12&\n" +
 	"\x0fmissing_poi_ids\x18\x02 \x03(\x03R\rmissingPoiIds\x12$\n" +
-	"\x0eunread_poi_ids\x18\x03 \x03(\x03R\funreadPoiIds\"\xbf\x05\n" +
+	"\x0eunread_poi_ids\x18\x03 \x03(\x03R\funreadPoiIds\"\x88\a\n" +
 	"\x0fListPoisRequest\x12&\n" +
 	"\bowner_id\x18\x01 \x01(\x03B\v\xbaH\x04\"\x02(\x00\x90\xb5\x18\x01R\aownerId\x12A\n" +
 	"\bcategory\x18\x02 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12:\n" +
@@ -1819,13 +1592,16 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"afterPoiId\x12$\n" +
 	"\tpage_size\x18\x06 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
-	"page_token\x18\a \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken:\xd1\x02\xbaH\xcd\x02\x1ai\n" +
+	"page_token\x18\a \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12&\n" +
+	"\x03box\x18\b \x01(\v2\x14.waybook.type.v1.BoxR\x03box:\xf2\x03\xbaH\xee\x03\x1ai\n" +
 	" list_pois.category_without_owner\x12\x1bcategory: not with owner_id\x1a(this.category == 0 || this.owner_id == 0\x1a`\n" +
 	"\x1dlist_pois.order_without_owner\x12\x18order: not with owner_id\x1a%this.order == 0 || this.owner_id == 0\x1a~\n" +
-	"\x1blist_pois.after_by_creation\x12\x1eafter_poi_id: only by creation\x1a?this.after_poi_id == 0 || this.order == 0 && this.owner_id == 0\"c\n" +
+	"\x1blist_pois.after_by_creation\x12\x1eafter_poi_id: only by creation\x1a?this.after_poi_id == 0 || this.order == 0 && this.owner_id == 0\x1a\x9e\x01\n" +
+	"\rlist_pois.box\x12(box: only with category and VIEW_SUMMARY\x1ac!has(this.box) || this.owner_id == 0 && this.order == 0 && this.after_poi_id == 0 && this.view == 1\"\x9b\x01\n" +
 	"\x10ListPoisResponse\x12'\n" +
 	"\x04pois\x18\x01 \x03(\v2\x13.waybook.poi.v1.PoiR\x04pois\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xd6\x01\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x126\n" +
+	"\tsummaries\x18\x03 \x03(\v2\x18.waybook.type.v1.SummaryR\tsummaries\"\xd6\x01\n" +
 	"\x11ImportPoisRequest\x12\x1f\n" +
 	"\bowner_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aownerId\x12A\n" +
 	"\x04pois\x18\x02 \x03(\v2\x1b.waybook.poi.v1.ImportedPoiB\x10\xbaH\r\x92\x01\n" +
@@ -1854,28 +1630,10 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\bcategory\x18\x02 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12$\n" +
 	"\tpage_size\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
-	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"l\n" +
-	"\x14SearchNearbyResponse\x12,\n" +
-	"\x04pois\x18\x01 \x03(\v2\x18.waybook.poi.v1.FoundPoiR\x04pois\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"Z\n" +
-	"\bFoundPoi\x12%\n" +
-	"\x03poi\x18\x01 \x01(\v2\x13.waybook.poi.v1.PoiR\x03poi\x12'\n" +
-	"\x0fdistance_meters\x18\x02 \x01(\x01R\x0edistanceMeters\"\xd8\x01\n" +
-	"\x14ListPoisInBoxRequest\x12.\n" +
-	"\x03box\x18\x01 \x01(\v2\x14.waybook.type.v1.BoxB\x06\xbaH\x03\xc8\x01\x01R\x03box\x12A\n" +
-	"\bcategory\x18\x02 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12$\n" +
-	"\tpage_size\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"o\n" +
-	"\x15ListPoisInBoxResponse\x12.\n" +
-	"\x04pois\x18\x01 \x03(\v2\x1a.waybook.poi.v1.LocatedPoiR\x04pois\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xa7\x01\n" +
-	"\n" +
-	"LocatedPoi\x12\x15\n" +
-	"\x06poi_id\x18\x01 \x01(\x03R\x05poiId\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x127\n" +
-	"\bcategory\x18\x03 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryR\bcategory\x125\n" +
-	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationR\blocation*\xad\x01\n" +
+	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"g\n" +
+	"\x14SearchNearbyResponse\x12'\n" +
+	"\x04pois\x18\x01 \x03(\v2\x13.waybook.poi.v1.PoiR\x04pois\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken*\xad\x01\n" +
 	"\vPoiCategory\x12\x1c\n" +
 	"\x18POI_CATEGORY_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13POI_CATEGORY_TENDER\x10\x01\x12\x18\n" +
@@ -1886,7 +1644,7 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\n" +
 	"ImportMode\x12\x1b\n" +
 	"\x17IMPORT_MODE_UNSPECIFIED\x10\x00\x12\x16\n" +
-	"\x12IMPORT_MODE_UPDATE\x10\x012\xe9\x06\n" +
+	"\x12IMPORT_MODE_UPDATE\x10\x012\xfc\x05\n" +
 	"\n" +
 	"PoiService\x12Y\n" +
 	"\tCreatePoi\x12 .waybook.poi.v1.CreatePoiRequest\x1a!.waybook.poi.v1.CreatePoiResponse\"\a\xaa\xbb\x18\x00\x90\x02\x02\x12V\n" +
@@ -1900,8 +1658,6 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\n" +
 	"ImportPois\x12!.waybook.poi.v1.ImportPoisRequest\x1a\".waybook.poi.v1.ImportPoisResponse\"\a\xaa\xbb\x18\x00\x90\x02\x02\x12h\n" +
 	"\fSearchNearby\x12#.waybook.poi.v1.SearchNearbyRequest\x1a$.waybook.poi.v1.SearchNearbyResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12k\n" +
-	"\rListPoisInBox\x12$.waybook.poi.v1.ListPoisInBoxRequest\x1a%.waybook.poi.v1.ListPoisInBoxResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01B=P\x01Z9github.com/waybook/waybook/proto/gen/waybook/poi/v1;poiv1b\x06proto3"
 
 var (
@@ -1917,7 +1673,7 @@ func file_waybook_poi_v1_poi_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_poi_v1_poi_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_waybook_poi_v1_poi_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
+var file_waybook_poi_v1_poi_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_waybook_poi_v1_poi_proto_goTypes = []any{
 	(PoiCategory)(0),              // 0: waybook.poi.v1.PoiCategory
 	(ImportMode)(0),               // 1: waybook.poi.v1.ImportMode
@@ -1940,80 +1696,71 @@ var file_waybook_poi_v1_poi_proto_goTypes = []any{
 	(*ImportFailure)(nil),         // 18: waybook.poi.v1.ImportFailure
 	(*SearchNearbyRequest)(nil),   // 19: waybook.poi.v1.SearchNearbyRequest
 	(*SearchNearbyResponse)(nil),  // 20: waybook.poi.v1.SearchNearbyResponse
-	(*FoundPoi)(nil),              // 21: waybook.poi.v1.FoundPoi
-	(*ListPoisInBoxRequest)(nil),  // 22: waybook.poi.v1.ListPoisInBoxRequest
-	(*ListPoisInBoxResponse)(nil), // 23: waybook.poi.v1.ListPoisInBoxResponse
-	(*LocatedPoi)(nil),            // 24: waybook.poi.v1.LocatedPoi
-	(*v1.Profile)(nil),            // 25: waybook.type.v1.Profile
-	(*v1.Location)(nil),           // 26: waybook.type.v1.Location
-	(*timestamppb.Timestamp)(nil), // 27: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil), // 28: google.protobuf.FieldMask
-	(*v11.Photo)(nil),             // 29: waybook.photo.v1.Photo
-	(*v12.Comment)(nil),           // 30: waybook.comment.v1.Comment
-	(v1.ListOrder)(0),             // 31: waybook.type.v1.ListOrder
-	(v1.View)(0),                  // 32: waybook.type.v1.View
-	(*v1.Circle)(nil),             // 33: waybook.type.v1.Circle
-	(*v1.Box)(nil),                // 34: waybook.type.v1.Box
+	(*v1.Profile)(nil),            // 21: waybook.type.v1.Profile
+	(*v1.Location)(nil),           // 22: waybook.type.v1.Location
+	(*timestamppb.Timestamp)(nil), // 23: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil), // 24: google.protobuf.FieldMask
+	(*v11.Photo)(nil),             // 25: waybook.photo.v1.Photo
+	(*v12.Comment)(nil),           // 26: waybook.comment.v1.Comment
+	(v1.ListOrder)(0),             // 27: waybook.type.v1.ListOrder
+	(v1.View)(0),                  // 28: waybook.type.v1.View
+	(*v1.Box)(nil),                // 29: waybook.type.v1.Box
+	(*v1.Summary)(nil),            // 30: waybook.type.v1.Summary
+	(*v1.Circle)(nil),             // 31: waybook.type.v1.Circle
 }
 var file_waybook_poi_v1_poi_proto_depIdxs = []int32{
-	25, // 0: waybook.poi.v1.Poi.owner:type_name -> waybook.type.v1.Profile
+	21, // 0: waybook.poi.v1.Poi.owner:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.poi.v1.Poi.category:type_name -> waybook.poi.v1.PoiCategory
-	26, // 2: waybook.poi.v1.Poi.location:type_name -> waybook.type.v1.Location
-	27, // 3: waybook.poi.v1.Poi.create_time:type_name -> google.protobuf.Timestamp
-	27, // 4: waybook.poi.v1.Poi.update_time:type_name -> google.protobuf.Timestamp
+	22, // 2: waybook.poi.v1.Poi.location:type_name -> waybook.type.v1.Location
+	23, // 3: waybook.poi.v1.Poi.create_time:type_name -> google.protobuf.Timestamp
+	23, // 4: waybook.poi.v1.Poi.update_time:type_name -> google.protobuf.Timestamp
 	0,  // 5: waybook.poi.v1.CreatePoiRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	26, // 6: waybook.poi.v1.CreatePoiRequest.location:type_name -> waybook.type.v1.Location
+	22, // 6: waybook.poi.v1.CreatePoiRequest.location:type_name -> waybook.type.v1.Location
 	2,  // 7: waybook.poi.v1.CreatePoiResponse.poi:type_name -> waybook.poi.v1.Poi
 	0,  // 8: waybook.poi.v1.UpdatePoiRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	26, // 9: waybook.poi.v1.UpdatePoiRequest.location:type_name -> waybook.type.v1.Location
-	28, // 10: waybook.poi.v1.UpdatePoiRequest.update_mask:type_name -> google.protobuf.FieldMask
+	22, // 9: waybook.poi.v1.UpdatePoiRequest.location:type_name -> waybook.type.v1.Location
+	24, // 10: waybook.poi.v1.UpdatePoiRequest.update_mask:type_name -> google.protobuf.FieldMask
 	2,  // 11: waybook.poi.v1.UpdatePoiResponse.poi:type_name -> waybook.poi.v1.Poi
-	28, // 12: waybook.poi.v1.GetPoiRequest.read_mask:type_name -> google.protobuf.FieldMask
+	24, // 12: waybook.poi.v1.GetPoiRequest.read_mask:type_name -> google.protobuf.FieldMask
 	2,  // 13: waybook.poi.v1.GetPoiResponse.poi:type_name -> waybook.poi.v1.Poi
-	29, // 14: waybook.poi.v1.GetPoiResponse.photos:type_name -> waybook.photo.v1.Photo
-	30, // 15: waybook.poi.v1.GetPoiResponse.comments:type_name -> waybook.comment.v1.Comment
+	25, // 14: waybook.poi.v1.GetPoiResponse.photos:type_name -> waybook.photo.v1.Photo
+	26, // 15: waybook.poi.v1.GetPoiResponse.comments:type_name -> waybook.comment.v1.Comment
 	2,  // 16: waybook.poi.v1.BatchGetPoisResponse.pois:type_name -> waybook.poi.v1.Poi
 	0,  // 17: waybook.poi.v1.ListPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	31, // 18: waybook.poi.v1.ListPoisRequest.order:type_name -> waybook.type.v1.ListOrder
-	32, // 19: waybook.poi.v1.ListPoisRequest.view:type_name -> waybook.type.v1.View
-	2,  // 20: waybook.poi.v1.ListPoisResponse.pois:type_name -> waybook.poi.v1.Poi
-	16, // 21: waybook.poi.v1.ImportPoisRequest.pois:type_name -> waybook.poi.v1.ImportedPoi
-	1,  // 22: waybook.poi.v1.ImportPoisRequest.mode:type_name -> waybook.poi.v1.ImportMode
-	0,  // 23: waybook.poi.v1.ImportedPoi.category:type_name -> waybook.poi.v1.PoiCategory
-	26, // 24: waybook.poi.v1.ImportedPoi.location:type_name -> waybook.type.v1.Location
-	18, // 25: waybook.poi.v1.ImportPoisResponse.failures:type_name -> waybook.poi.v1.ImportFailure
-	33, // 26: waybook.poi.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
-	0,  // 27: waybook.poi.v1.SearchNearbyRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	21, // 28: waybook.poi.v1.SearchNearbyResponse.pois:type_name -> waybook.poi.v1.FoundPoi
-	2,  // 29: waybook.poi.v1.FoundPoi.poi:type_name -> waybook.poi.v1.Poi
-	34, // 30: waybook.poi.v1.ListPoisInBoxRequest.box:type_name -> waybook.type.v1.Box
-	0,  // 31: waybook.poi.v1.ListPoisInBoxRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	24, // 32: waybook.poi.v1.ListPoisInBoxResponse.pois:type_name -> waybook.poi.v1.LocatedPoi
-	0,  // 33: waybook.poi.v1.LocatedPoi.category:type_name -> waybook.poi.v1.PoiCategory
-	26, // 34: waybook.poi.v1.LocatedPoi.location:type_name -> waybook.type.v1.Location
-	3,  // 35: waybook.poi.v1.PoiService.CreatePoi:input_type -> waybook.poi.v1.CreatePoiRequest
-	5,  // 36: waybook.poi.v1.PoiService.UpdatePoi:input_type -> waybook.poi.v1.UpdatePoiRequest
-	7,  // 37: waybook.poi.v1.PoiService.DeletePoi:input_type -> waybook.poi.v1.DeletePoiRequest
-	9,  // 38: waybook.poi.v1.PoiService.GetPoi:input_type -> waybook.poi.v1.GetPoiRequest
-	11, // 39: waybook.poi.v1.PoiService.BatchGetPois:input_type -> waybook.poi.v1.BatchGetPoisRequest
-	13, // 40: waybook.poi.v1.PoiService.ListPois:input_type -> waybook.poi.v1.ListPoisRequest
-	15, // 41: waybook.poi.v1.PoiService.ImportPois:input_type -> waybook.poi.v1.ImportPoisRequest
-	19, // 42: waybook.poi.v1.PoiService.SearchNearby:input_type -> waybook.poi.v1.SearchNearbyRequest
-	22, // 43: waybook.poi.v1.PoiService.ListPoisInBox:input_type -> waybook.poi.v1.ListPoisInBoxRequest
-	4,  // 44: waybook.poi.v1.PoiService.CreatePoi:output_type -> waybook.poi.v1.CreatePoiResponse
-	6,  // 45: waybook.poi.v1.PoiService.UpdatePoi:output_type -> waybook.poi.v1.UpdatePoiResponse
-	8,  // 46: waybook.poi.v1.PoiService.DeletePoi:output_type -> waybook.poi.v1.DeletePoiResponse
-	10, // 47: waybook.poi.v1.PoiService.GetPoi:output_type -> waybook.poi.v1.GetPoiResponse
-	12, // 48: waybook.poi.v1.PoiService.BatchGetPois:output_type -> waybook.poi.v1.BatchGetPoisResponse
-	14, // 49: waybook.poi.v1.PoiService.ListPois:output_type -> waybook.poi.v1.ListPoisResponse
-	17, // 50: waybook.poi.v1.PoiService.ImportPois:output_type -> waybook.poi.v1.ImportPoisResponse
-	20, // 51: waybook.poi.v1.PoiService.SearchNearby:output_type -> waybook.poi.v1.SearchNearbyResponse
-	23, // 52: waybook.poi.v1.PoiService.ListPoisInBox:output_type -> waybook.poi.v1.ListPoisInBoxResponse
-	44, // [44:53] is the sub-list for method output_type
-	35, // [35:44] is the sub-list for method input_type
-	35, // [35:35] is the sub-list for extension type_name
-	35, // [35:35] is the sub-list for extension extendee
-	0,  // [0:35] is the sub-list for field type_name
+	27, // 18: waybook.poi.v1.ListPoisRequest.order:type_name -> waybook.type.v1.ListOrder
+	28, // 19: waybook.poi.v1.ListPoisRequest.view:type_name -> waybook.type.v1.View
+	29, // 20: waybook.poi.v1.ListPoisRequest.box:type_name -> waybook.type.v1.Box
+	2,  // 21: waybook.poi.v1.ListPoisResponse.pois:type_name -> waybook.poi.v1.Poi
+	30, // 22: waybook.poi.v1.ListPoisResponse.summaries:type_name -> waybook.type.v1.Summary
+	16, // 23: waybook.poi.v1.ImportPoisRequest.pois:type_name -> waybook.poi.v1.ImportedPoi
+	1,  // 24: waybook.poi.v1.ImportPoisRequest.mode:type_name -> waybook.poi.v1.ImportMode
+	0,  // 25: waybook.poi.v1.ImportedPoi.category:type_name -> waybook.poi.v1.PoiCategory
+	22, // 26: waybook.poi.v1.ImportedPoi.location:type_name -> waybook.type.v1.Location
+	18, // 27: waybook.poi.v1.ImportPoisResponse.failures:type_name -> waybook.poi.v1.ImportFailure
+	31, // 28: waybook.poi.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
+	0,  // 29: waybook.poi.v1.SearchNearbyRequest.category:type_name -> waybook.poi.v1.PoiCategory
+	2,  // 30: waybook.poi.v1.SearchNearbyResponse.pois:type_name -> waybook.poi.v1.Poi
+	3,  // 31: waybook.poi.v1.PoiService.CreatePoi:input_type -> waybook.poi.v1.CreatePoiRequest
+	5,  // 32: waybook.poi.v1.PoiService.UpdatePoi:input_type -> waybook.poi.v1.UpdatePoiRequest
+	7,  // 33: waybook.poi.v1.PoiService.DeletePoi:input_type -> waybook.poi.v1.DeletePoiRequest
+	9,  // 34: waybook.poi.v1.PoiService.GetPoi:input_type -> waybook.poi.v1.GetPoiRequest
+	11, // 35: waybook.poi.v1.PoiService.BatchGetPois:input_type -> waybook.poi.v1.BatchGetPoisRequest
+	13, // 36: waybook.poi.v1.PoiService.ListPois:input_type -> waybook.poi.v1.ListPoisRequest
+	15, // 37: waybook.poi.v1.PoiService.ImportPois:input_type -> waybook.poi.v1.ImportPoisRequest
+	19, // 38: waybook.poi.v1.PoiService.SearchNearby:input_type -> waybook.poi.v1.SearchNearbyRequest
+	4,  // 39: waybook.poi.v1.PoiService.CreatePoi:output_type -> waybook.poi.v1.CreatePoiResponse
+	6,  // 40: waybook.poi.v1.PoiService.UpdatePoi:output_type -> waybook.poi.v1.UpdatePoiResponse
+	8,  // 41: waybook.poi.v1.PoiService.DeletePoi:output_type -> waybook.poi.v1.DeletePoiResponse
+	10, // 42: waybook.poi.v1.PoiService.GetPoi:output_type -> waybook.poi.v1.GetPoiResponse
+	12, // 43: waybook.poi.v1.PoiService.BatchGetPois:output_type -> waybook.poi.v1.BatchGetPoisResponse
+	14, // 44: waybook.poi.v1.PoiService.ListPois:output_type -> waybook.poi.v1.ListPoisResponse
+	17, // 45: waybook.poi.v1.PoiService.ImportPois:output_type -> waybook.poi.v1.ImportPoisResponse
+	20, // 46: waybook.poi.v1.PoiService.SearchNearby:output_type -> waybook.poi.v1.SearchNearbyResponse
+	39, // [39:47] is the sub-list for method output_type
+	31, // [31:39] is the sub-list for method input_type
+	31, // [31:31] is the sub-list for extension type_name
+	31, // [31:31] is the sub-list for extension extendee
+	0,  // [0:31] is the sub-list for field type_name
 }
 
 func init() { file_waybook_poi_v1_poi_proto_init() }
@@ -2021,6 +1768,7 @@ func file_waybook_poi_v1_poi_proto_init() {
 	if File_waybook_poi_v1_poi_proto != nil {
 		return
 	}
+	file_waybook_poi_v1_poi_proto_msgTypes[0].OneofWrappers = []any{}
 	file_waybook_poi_v1_poi_proto_msgTypes[3].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -2028,7 +1776,7 @@ func file_waybook_poi_v1_poi_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_poi_v1_poi_proto_rawDesc), len(file_waybook_poi_v1_poi_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   23,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

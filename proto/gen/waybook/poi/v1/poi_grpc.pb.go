@@ -21,15 +21,14 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	PoiService_CreatePoi_FullMethodName     = "/waybook.poi.v1.PoiService/CreatePoi"
-	PoiService_UpdatePoi_FullMethodName     = "/waybook.poi.v1.PoiService/UpdatePoi"
-	PoiService_DeletePoi_FullMethodName     = "/waybook.poi.v1.PoiService/DeletePoi"
-	PoiService_GetPoi_FullMethodName        = "/waybook.poi.v1.PoiService/GetPoi"
-	PoiService_BatchGetPois_FullMethodName  = "/waybook.poi.v1.PoiService/BatchGetPois"
-	PoiService_ListPois_FullMethodName      = "/waybook.poi.v1.PoiService/ListPois"
-	PoiService_ImportPois_FullMethodName    = "/waybook.poi.v1.PoiService/ImportPois"
-	PoiService_SearchNearby_FullMethodName  = "/waybook.poi.v1.PoiService/SearchNearby"
-	PoiService_ListPoisInBox_FullMethodName = "/waybook.poi.v1.PoiService/ListPoisInBox"
+	PoiService_CreatePoi_FullMethodName    = "/waybook.poi.v1.PoiService/CreatePoi"
+	PoiService_UpdatePoi_FullMethodName    = "/waybook.poi.v1.PoiService/UpdatePoi"
+	PoiService_DeletePoi_FullMethodName    = "/waybook.poi.v1.PoiService/DeletePoi"
+	PoiService_GetPoi_FullMethodName       = "/waybook.poi.v1.PoiService/GetPoi"
+	PoiService_BatchGetPois_FullMethodName = "/waybook.poi.v1.PoiService/BatchGetPois"
+	PoiService_ListPois_FullMethodName     = "/waybook.poi.v1.PoiService/ListPois"
+	PoiService_ImportPois_FullMethodName   = "/waybook.poi.v1.PoiService/ImportPois"
+	PoiService_SearchNearby_FullMethodName = "/waybook.poi.v1.PoiService/SearchNearby"
 )
 
 // PoiServiceClient is the client API for PoiService service.
@@ -41,49 +40,37 @@ const (
 type PoiServiceClient interface {
 	// Creates a landmark. Errors: NOT_FOUND (USER_NOT_FOUND: the owner).
 	CreatePoi(ctx context.Context, in *CreatePoiRequest, opts ...grpc.CallOption) (*CreatePoiResponse, error)
-	// Changes a landmark; fields that are not set keep their values.
-	// Errors: NOT_FOUND (POI_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
-	// ABORTED (ETAG_MISMATCH).
+	// Changes a landmark; fields that are not set keep their values. Errors: NOT_FOUND (POI_NOT_FOUND),
+	// PERMISSION_DENIED (NOT_OWNER), ABORTED (ETAG_MISMATCH).
 	UpdatePoi(ctx context.Context, in *UpdatePoiRequest, opts ...grpc.CallOption) (*UpdatePoiResponse, error)
-	// Deletes a landmark with its photos and comments.
-	// Errors: NOT_FOUND (POI_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
-	// ABORTED (ETAG_MISMATCH).
+	// Deletes a landmark with its photos and comments. Errors: NOT_FOUND (POI_NOT_FOUND), PERMISSION_DENIED
+	// (NOT_OWNER), ABORTED (ETAG_MISMATCH).
 	DeletePoi(ctx context.Context, in *DeletePoiRequest, opts ...grpc.CallOption) (*DeletePoiResponse, error)
-	// Returns a landmark with the first page of its photos and of its comments.
-	// Errors: NOT_FOUND (POI_NOT_FOUND).
+	// Returns a landmark with the first page of its photos and of its comments. Errors: NOT_FOUND (POI_NOT_FOUND).
 	GetPoi(ctx context.Context, in *GetPoiRequest, opts ...grpc.CallOption) (*GetPoiResponse, error)
-	// Returns several landmarks, without their photos and comments. Each landmark appears
-	// once, in the order of the request. missing_poi_ids names those that do not exist. The
-	// reply ends before the landmarks exceed 1 MiB; unread_poi_ids names the others, for
-	// another call. It never names all, so repeated calls come to an end.
+	// Returns several landmarks, without their photos and comments. Each landmark appears once, in the order of the
+	// request. missing_poi_ids names those that do not exist. The reply ends before the landmarks exceed 1 MiB;
+	// unread_poi_ids names the others, for another call. It never names all, so repeated calls come to an end.
 	BatchGetPois(ctx context.Context, in *BatchGetPoisRequest, opts ...grpc.CallOption) (*BatchGetPoisResponse, error)
-	// Returns a page of the landmarks of an owner, of a category, or of all. Those of an owner are in
-	// the order of their keys: imported ones in that of their keys, and all in an order that is stable
-	// and says nothing about time. A landmark that is created or deleted during a walk from page to
-	// page, or gets another category, may or may not appear; newest first, one that is created does
-	// not. Every other landmark appears exactly once. Errors: NOT_FOUND (USER_NOT_FOUND: the owner
-	// does not exist and has no landmarks), INVALID_ARGUMENT (page_token).
+	// Returns a page of the landmarks of an owner, of a category, in a box, or of all. Those of an owner are in the
+	// order of their keys: imported ones in that of their keys, and all in an order that is stable and says nothing
+	// about time. A landmark that is created or deleted during a walk from page to page, or gets another category, may
+	// or may not appear; newest first, one that is created does not. Every other landmark appears exactly once. In a
+	// box, the order is stable and near landmarks are mostly together; a page may be empty although another one
+	// follows, and a landmark that is moved between pages may be missing or repeated. Errors: NOT_FOUND
+	// (USER_NOT_FOUND: the owner does not exist and has no landmarks), INVALID_ARGUMENT (page_token).
 	ListPois(ctx context.Context, in *ListPoisRequest, opts ...grpc.CallOption) (*ListPoisResponse, error)
-	// Creates up to 1,000 landmarks, and with IMPORT_MODE_UPDATE updates those that differ. Each
-	// item is independent: the service reports an item by its position and a reason if it is
-	// invalid, or if another landmark of the owner has its key with other content. It imports
-	// the other items. An item that was imported before with the same key and content is
-	// unchanged, so a call may be repeated. Errors: NOT_FOUND (USER_NOT_FOUND: the owner),
+	// Creates up to 1,000 landmarks, and with IMPORT_MODE_UPDATE updates those that differ. Each item is independent:
+	// the service reports an item by its position and a reason if it is invalid, or if another landmark of the owner
+	// has its key with other content. It imports the other items. An item that was imported before with the same key
+	// and content is unchanged, so a call may be repeated. Errors: NOT_FOUND (USER_NOT_FOUND: the owner),
 	// INVALID_ARGUMENT (a message that is invalid as a whole).
 	ImportPois(ctx context.Context, in *ImportPoisRequest, opts ...grpc.CallOption) (*ImportPoisResponse, error)
-	// Returns a page of the landmarks around a point, nearest first. Results
-	// are correct across the antimeridian and at the poles. Landmarks at the same distance
-	// are in creation order. A landmark that is created, moved or deleted between pages may
-	// be missing or repeated; every other landmark is included exactly once. A category
-	// does not make a search cheaper, because the service searches all landmarks of the
-	// area. Errors: INVALID_ARGUMENT (page_token).
+	// Returns a page of the landmarks around a point, nearest first. Results are correct at the antimeridian and the
+	// poles. Landmarks at the same distance are in creation order. A landmark that is created, moved or deleted between
+	// pages may be missing or repeated; every other one appears exactly once. A category does not make a search
+	// cheaper, because the service searches all landmarks of the area. Errors: INVALID_ARGUMENT (page_token).
 	SearchNearby(ctx context.Context, in *SearchNearbyRequest, opts ...grpc.CallOption) (*SearchNearbyResponse, error)
-	// Returns a page of the landmarks in a box of any size, for maps. The order is that of
-	// the store's index of places: stable, and near landmarks are mostly together. A page
-	// may be shorter than page_size, or empty, although another page follows. A landmark
-	// that is created, moved or deleted between pages may be missing or repeated; every
-	// other landmark is included exactly once. Errors: INVALID_ARGUMENT (page_token).
-	ListPoisInBox(ctx context.Context, in *ListPoisInBoxRequest, opts ...grpc.CallOption) (*ListPoisInBoxResponse, error)
 }
 
 type poiServiceClient struct {
@@ -174,16 +161,6 @@ func (c *poiServiceClient) SearchNearby(ctx context.Context, in *SearchNearbyReq
 	return out, nil
 }
 
-func (c *poiServiceClient) ListPoisInBox(ctx context.Context, in *ListPoisInBoxRequest, opts ...grpc.CallOption) (*ListPoisInBoxResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListPoisInBoxResponse)
-	err := c.cc.Invoke(ctx, PoiService_ListPoisInBox_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
 // PoiServiceServer is the server API for PoiService service.
 // All implementations must embed UnimplementedPoiServiceServer
 // for forward compatibility.
@@ -193,49 +170,37 @@ func (c *poiServiceClient) ListPoisInBox(ctx context.Context, in *ListPoisInBoxR
 type PoiServiceServer interface {
 	// Creates a landmark. Errors: NOT_FOUND (USER_NOT_FOUND: the owner).
 	CreatePoi(context.Context, *CreatePoiRequest) (*CreatePoiResponse, error)
-	// Changes a landmark; fields that are not set keep their values.
-	// Errors: NOT_FOUND (POI_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
-	// ABORTED (ETAG_MISMATCH).
+	// Changes a landmark; fields that are not set keep their values. Errors: NOT_FOUND (POI_NOT_FOUND),
+	// PERMISSION_DENIED (NOT_OWNER), ABORTED (ETAG_MISMATCH).
 	UpdatePoi(context.Context, *UpdatePoiRequest) (*UpdatePoiResponse, error)
-	// Deletes a landmark with its photos and comments.
-	// Errors: NOT_FOUND (POI_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
-	// ABORTED (ETAG_MISMATCH).
+	// Deletes a landmark with its photos and comments. Errors: NOT_FOUND (POI_NOT_FOUND), PERMISSION_DENIED
+	// (NOT_OWNER), ABORTED (ETAG_MISMATCH).
 	DeletePoi(context.Context, *DeletePoiRequest) (*DeletePoiResponse, error)
-	// Returns a landmark with the first page of its photos and of its comments.
-	// Errors: NOT_FOUND (POI_NOT_FOUND).
+	// Returns a landmark with the first page of its photos and of its comments. Errors: NOT_FOUND (POI_NOT_FOUND).
 	GetPoi(context.Context, *GetPoiRequest) (*GetPoiResponse, error)
-	// Returns several landmarks, without their photos and comments. Each landmark appears
-	// once, in the order of the request. missing_poi_ids names those that do not exist. The
-	// reply ends before the landmarks exceed 1 MiB; unread_poi_ids names the others, for
-	// another call. It never names all, so repeated calls come to an end.
+	// Returns several landmarks, without their photos and comments. Each landmark appears once, in the order of the
+	// request. missing_poi_ids names those that do not exist. The reply ends before the landmarks exceed 1 MiB;
+	// unread_poi_ids names the others, for another call. It never names all, so repeated calls come to an end.
 	BatchGetPois(context.Context, *BatchGetPoisRequest) (*BatchGetPoisResponse, error)
-	// Returns a page of the landmarks of an owner, of a category, or of all. Those of an owner are in
-	// the order of their keys: imported ones in that of their keys, and all in an order that is stable
-	// and says nothing about time. A landmark that is created or deleted during a walk from page to
-	// page, or gets another category, may or may not appear; newest first, one that is created does
-	// not. Every other landmark appears exactly once. Errors: NOT_FOUND (USER_NOT_FOUND: the owner
-	// does not exist and has no landmarks), INVALID_ARGUMENT (page_token).
+	// Returns a page of the landmarks of an owner, of a category, in a box, or of all. Those of an owner are in the
+	// order of their keys: imported ones in that of their keys, and all in an order that is stable and says nothing
+	// about time. A landmark that is created or deleted during a walk from page to page, or gets another category, may
+	// or may not appear; newest first, one that is created does not. Every other landmark appears exactly once. In a
+	// box, the order is stable and near landmarks are mostly together; a page may be empty although another one
+	// follows, and a landmark that is moved between pages may be missing or repeated. Errors: NOT_FOUND
+	// (USER_NOT_FOUND: the owner does not exist and has no landmarks), INVALID_ARGUMENT (page_token).
 	ListPois(context.Context, *ListPoisRequest) (*ListPoisResponse, error)
-	// Creates up to 1,000 landmarks, and with IMPORT_MODE_UPDATE updates those that differ. Each
-	// item is independent: the service reports an item by its position and a reason if it is
-	// invalid, or if another landmark of the owner has its key with other content. It imports
-	// the other items. An item that was imported before with the same key and content is
-	// unchanged, so a call may be repeated. Errors: NOT_FOUND (USER_NOT_FOUND: the owner),
+	// Creates up to 1,000 landmarks, and with IMPORT_MODE_UPDATE updates those that differ. Each item is independent:
+	// the service reports an item by its position and a reason if it is invalid, or if another landmark of the owner
+	// has its key with other content. It imports the other items. An item that was imported before with the same key
+	// and content is unchanged, so a call may be repeated. Errors: NOT_FOUND (USER_NOT_FOUND: the owner),
 	// INVALID_ARGUMENT (a message that is invalid as a whole).
 	ImportPois(context.Context, *ImportPoisRequest) (*ImportPoisResponse, error)
-	// Returns a page of the landmarks around a point, nearest first. Results
-	// are correct across the antimeridian and at the poles. Landmarks at the same distance
-	// are in creation order. A landmark that is created, moved or deleted between pages may
-	// be missing or repeated; every other landmark is included exactly once. A category
-	// does not make a search cheaper, because the service searches all landmarks of the
-	// area. Errors: INVALID_ARGUMENT (page_token).
+	// Returns a page of the landmarks around a point, nearest first. Results are correct at the antimeridian and the
+	// poles. Landmarks at the same distance are in creation order. A landmark that is created, moved or deleted between
+	// pages may be missing or repeated; every other one appears exactly once. A category does not make a search
+	// cheaper, because the service searches all landmarks of the area. Errors: INVALID_ARGUMENT (page_token).
 	SearchNearby(context.Context, *SearchNearbyRequest) (*SearchNearbyResponse, error)
-	// Returns a page of the landmarks in a box of any size, for maps. The order is that of
-	// the store's index of places: stable, and near landmarks are mostly together. A page
-	// may be shorter than page_size, or empty, although another page follows. A landmark
-	// that is created, moved or deleted between pages may be missing or repeated; every
-	// other landmark is included exactly once. Errors: INVALID_ARGUMENT (page_token).
-	ListPoisInBox(context.Context, *ListPoisInBoxRequest) (*ListPoisInBoxResponse, error)
 	mustEmbedUnimplementedPoiServiceServer()
 }
 
@@ -269,9 +234,6 @@ func (UnimplementedPoiServiceServer) ImportPois(context.Context, *ImportPoisRequ
 }
 func (UnimplementedPoiServiceServer) SearchNearby(context.Context, *SearchNearbyRequest) (*SearchNearbyResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method SearchNearby not implemented")
-}
-func (UnimplementedPoiServiceServer) ListPoisInBox(context.Context, *ListPoisInBoxRequest) (*ListPoisInBoxResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListPoisInBox not implemented")
 }
 func (UnimplementedPoiServiceServer) mustEmbedUnimplementedPoiServiceServer() {}
 func (UnimplementedPoiServiceServer) testEmbeddedByValue()                    {}
@@ -438,24 +400,6 @@ func _PoiService_SearchNearby_Handler(srv interface{}, ctx context.Context, dec 
 	return interceptor(ctx, in, info, handler)
 }
 
-func _PoiService_ListPoisInBox_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListPoisInBoxRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(PoiServiceServer).ListPoisInBox(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: PoiService_ListPoisInBox_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PoiServiceServer).ListPoisInBox(ctx, req.(*ListPoisInBoxRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
 // PoiService_ServiceDesc is the grpc.ServiceDesc for PoiService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -494,10 +438,6 @@ var PoiService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "SearchNearby",
 			Handler:    _PoiService_SearchNearby_Handler,
-		},
-		{
-			MethodName: "ListPoisInBox",
-			Handler:    _PoiService_ListPoisInBox_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

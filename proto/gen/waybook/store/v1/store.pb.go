@@ -25,7 +25,6 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// The request of Backup.
 type BackupRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -62,16 +61,15 @@ func (*BackupRequest) Descriptor() ([]byte, []int) {
 	return file_waybook_store_v1_store_proto_rawDescGZIP(), []int{0}
 }
 
-// A message of the stream of Backup.
 type BackupResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The part of the backup in this message.
 	//
 	// Types that are valid to be assigned to Part:
 	//
-	//	*BackupResponse_Start
+	//	*BackupResponse_SizeBytes
 	//	*BackupResponse_Chunk
-	//	*BackupResponse_End
+	//	*BackupResponse_Sha256
 	Part          isBackupResponse_Part `protobuf_oneof:"part"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -114,13 +112,13 @@ func (x *BackupResponse) GetPart() isBackupResponse_Part {
 	return nil
 }
 
-func (x *BackupResponse) GetStart() *BackupStart {
+func (x *BackupResponse) GetSizeBytes() int64 {
 	if x != nil {
-		if x, ok := x.Part.(*BackupResponse_Start); ok {
-			return x.Start
+		if x, ok := x.Part.(*BackupResponse_SizeBytes); ok {
+			return x.SizeBytes
 		}
 	}
-	return nil
+	return 0
 }
 
 func (x *BackupResponse) GetChunk() []byte {
@@ -132,10 +130,10 @@ func (x *BackupResponse) GetChunk() []byte {
 	return nil
 }
 
-func (x *BackupResponse) GetEnd() *BackupEnd {
+func (x *BackupResponse) GetSha256() []byte {
 	if x != nil {
-		if x, ok := x.Part.(*BackupResponse_End); ok {
-			return x.End
+		if x, ok := x.Part.(*BackupResponse_Sha256); ok {
+			return x.Sha256
 		}
 	}
 	return nil
@@ -145,9 +143,9 @@ type isBackupResponse_Part interface {
 	isBackupResponse_Part()
 }
 
-type BackupResponse_Start struct {
-	// The first message.
-	Start *BackupStart `protobuf:"bytes,1,opt,name=start,proto3,oneof"`
+type BackupResponse_SizeBytes struct {
+	// The first message: the size of the file in bytes.
+	SizeBytes int64 `protobuf:"varint,1,opt,name=size_bytes,json=sizeBytes,proto3,oneof"`
 }
 
 type BackupResponse_Chunk struct {
@@ -155,125 +153,29 @@ type BackupResponse_Chunk struct {
 	Chunk []byte `protobuf:"bytes,2,opt,name=chunk,proto3,oneof"`
 }
 
-type BackupResponse_End struct {
-	// The last message.
-	End *BackupEnd `protobuf:"bytes,3,opt,name=end,proto3,oneof"`
+type BackupResponse_Sha256 struct {
+	// The last message: the SHA-256 of all chunks.
+	Sha256 []byte `protobuf:"bytes,3,opt,name=sha256,proto3,oneof"`
 }
 
-func (*BackupResponse_Start) isBackupResponse_Part() {}
+func (*BackupResponse_SizeBytes) isBackupResponse_Part() {}
 
 func (*BackupResponse_Chunk) isBackupResponse_Part() {}
 
-func (*BackupResponse_End) isBackupResponse_Part() {}
-
-// The announcement of a backup.
-type BackupStart struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The size of the file in bytes.
-	SizeBytes     int64 `protobuf:"varint,1,opt,name=size_bytes,json=sizeBytes,proto3" json:"size_bytes,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *BackupStart) Reset() {
-	*x = BackupStart{}
-	mi := &file_waybook_store_v1_store_proto_msgTypes[2]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *BackupStart) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*BackupStart) ProtoMessage() {}
-
-func (x *BackupStart) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_store_v1_store_proto_msgTypes[2]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use BackupStart.ProtoReflect.Descriptor instead.
-func (*BackupStart) Descriptor() ([]byte, []int) {
-	return file_waybook_store_v1_store_proto_rawDescGZIP(), []int{2}
-}
-
-func (x *BackupStart) GetSizeBytes() int64 {
-	if x != nil {
-		return x.SizeBytes
-	}
-	return 0
-}
-
-// The end of a complete backup.
-type BackupEnd struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The SHA-256 of all chunks.
-	Sha256        []byte `protobuf:"bytes,1,opt,name=sha256,proto3" json:"sha256,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *BackupEnd) Reset() {
-	*x = BackupEnd{}
-	mi := &file_waybook_store_v1_store_proto_msgTypes[3]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *BackupEnd) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*BackupEnd) ProtoMessage() {}
-
-func (x *BackupEnd) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_store_v1_store_proto_msgTypes[3]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use BackupEnd.ProtoReflect.Descriptor instead.
-func (*BackupEnd) Descriptor() ([]byte, []int) {
-	return file_waybook_store_v1_store_proto_rawDescGZIP(), []int{3}
-}
-
-func (x *BackupEnd) GetSha256() []byte {
-	if x != nil {
-		return x.Sha256
-	}
-	return nil
-}
+func (*BackupResponse_Sha256) isBackupResponse_Part() {}
 
 var File_waybook_store_v1_store_proto protoreflect.FileDescriptor
 
 const file_waybook_store_v1_store_proto_rawDesc = "" +
 	"\n" +
 	"\x1cwaybook/store/v1/store.proto\x12\x10waybook.store.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1ewaybook/access/v1/access.proto\"\x0f\n" +
-	"\rBackupRequest\"\xaa\x01\n" +
-	"\x0eBackupResponse\x125\n" +
-	"\x05start\x18\x01 \x01(\v2\x1d.waybook.store.v1.BackupStartH\x00R\x05start\x12!\n" +
-	"\x05chunk\x18\x02 \x01(\fB\t\xbaH\x06z\x04\x18\x80\x80\x10H\x00R\x05chunk\x12/\n" +
-	"\x03end\x18\x03 \x01(\v2\x1b.waybook.store.v1.BackupEndH\x00R\x03endB\r\n" +
-	"\x04part\x12\x05\xbaH\x02\b\x01\"5\n" +
-	"\vBackupStart\x12&\n" +
+	"\rBackupRequest\"\x8f\x01\n" +
+	"\x0eBackupResponse\x12(\n" +
 	"\n" +
-	"size_bytes\x18\x01 \x01(\x03B\a\xbaH\x04\"\x02 \x00R\tsizeBytes\",\n" +
-	"\tBackupEnd\x12\x1f\n" +
-	"\x06sha256\x18\x01 \x01(\fB\a\xbaH\x04z\x02h R\x06sha2562q\n" +
+	"size_bytes\x18\x01 \x01(\x03B\a\xbaH\x04\"\x02 \x00H\x00R\tsizeBytes\x12!\n" +
+	"\x05chunk\x18\x02 \x01(\fB\t\xbaH\x06z\x04\x18\x80\x80\x10H\x00R\x05chunk\x12!\n" +
+	"\x06sha256\x18\x03 \x01(\fB\a\xbaH\x04z\x02h H\x00R\x06sha256B\r\n" +
+	"\x04part\x12\x05\xbaH\x02\b\x012q\n" +
 	"\fStoreService\x12a\n" +
 	"\x06Backup\x12\x1f.waybook.store.v1.BackupRequest\x1a .waybook.store.v1.BackupResponse\"\x12\xaa\xbb\x18\x0e\x12\fstore_copied0\x01BAP\x01Z=github.com/waybook/waybook/proto/gen/waybook/store/v1;storev1b\x06proto3"
 
@@ -289,23 +191,19 @@ func file_waybook_store_v1_store_proto_rawDescGZIP() []byte {
 	return file_waybook_store_v1_store_proto_rawDescData
 }
 
-var file_waybook_store_v1_store_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
+var file_waybook_store_v1_store_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
 var file_waybook_store_v1_store_proto_goTypes = []any{
 	(*BackupRequest)(nil),  // 0: waybook.store.v1.BackupRequest
 	(*BackupResponse)(nil), // 1: waybook.store.v1.BackupResponse
-	(*BackupStart)(nil),    // 2: waybook.store.v1.BackupStart
-	(*BackupEnd)(nil),      // 3: waybook.store.v1.BackupEnd
 }
 var file_waybook_store_v1_store_proto_depIdxs = []int32{
-	2, // 0: waybook.store.v1.BackupResponse.start:type_name -> waybook.store.v1.BackupStart
-	3, // 1: waybook.store.v1.BackupResponse.end:type_name -> waybook.store.v1.BackupEnd
-	0, // 2: waybook.store.v1.StoreService.Backup:input_type -> waybook.store.v1.BackupRequest
-	1, // 3: waybook.store.v1.StoreService.Backup:output_type -> waybook.store.v1.BackupResponse
-	3, // [3:4] is the sub-list for method output_type
-	2, // [2:3] is the sub-list for method input_type
-	2, // [2:2] is the sub-list for extension type_name
-	2, // [2:2] is the sub-list for extension extendee
-	0, // [0:2] is the sub-list for field type_name
+	0, // 0: waybook.store.v1.StoreService.Backup:input_type -> waybook.store.v1.BackupRequest
+	1, // 1: waybook.store.v1.StoreService.Backup:output_type -> waybook.store.v1.BackupResponse
+	1, // [1:2] is the sub-list for method output_type
+	0, // [0:1] is the sub-list for method input_type
+	0, // [0:0] is the sub-list for extension type_name
+	0, // [0:0] is the sub-list for extension extendee
+	0, // [0:0] is the sub-list for field type_name
 }
 
 func init() { file_waybook_store_v1_store_proto_init() }
@@ -314,9 +212,9 @@ func file_waybook_store_v1_store_proto_init() {
 		return
 	}
 	file_waybook_store_v1_store_proto_msgTypes[1].OneofWrappers = []any{
-		(*BackupResponse_Start)(nil),
+		(*BackupResponse_SizeBytes)(nil),
 		(*BackupResponse_Chunk)(nil),
-		(*BackupResponse_End)(nil),
+		(*BackupResponse_Sha256)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -324,7 +222,7 @@ func file_waybook_store_v1_store_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_store_v1_store_proto_rawDesc), len(file_waybook_store_v1_store_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   4,
+			NumMessages:   2,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -28,27 +28,20 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// StoreService serves the store of the program that it runs in. A single service has a
-// store of its own; the four services of standalone share one. With TLS, only a client
-// with the certificate name operator may call it.
-//
-// Besides the errors below, every method may fail with PERMISSION_DENIED
-// (CLIENT_NOT_ALLOWED), RESOURCE_EXHAUSTED (SERVICE_BUSY), UNAVAILABLE
-// (STORE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in parentheses are the
-// reasons in google.rpc.ErrorInfo with the domain "waybook".
+// StoreService serves the store of the program that it runs in. A single service has a store of its own; the four
+// services of standalone share one. With TLS, only a client with the certificate name operator may call it.
+// docs/grpc.md has the errors that every method may return.
 type StoreServiceClient interface {
-	// Streams a copy of the embedded store as it is when the call begins. The chunks, one
-	// after the other, are a store file. The first message is start, the last one is end.
-	// A stream without end is incomplete. When the end was sent, the metric
-	// waybook_store_last_backup_timestamp_seconds shows when the call began, also after a
-	// restart of the program.
+	// Streams a copy of the embedded store as it is when the call begins. The chunks, one after the other, are a store
+	// file. The first message is size_bytes, the last one is sha256. A stream without sha256 is incomplete. After that,
+	// the metric waybook_store_last_backup_timestamp_seconds shows when the call began, also after a restart.
 	//
-	// The program serves other calls in the meantime. The stream may last 30 minutes. It
-	// fails if its reader takes no chunk for 15 seconds, because pages that are freed in the
-	// meantime can't be used again and the file grows. One backup runs at a time.
+	// The program serves other calls in the meantime. The stream may last 30 minutes. It fails if its reader takes no
+	// chunk for 15 seconds, because pages that are freed in the meantime can't be used again and the file grows. One
+	// backup runs at a time.
 	//
-	// Errors: FAILED_PRECONDITION (STORE_NOT_EMBEDDED: the store is a MongoDB; use
-	// mongodump), RESOURCE_EXHAUSTED (BACKUP_RUNNING), DEADLINE_EXCEEDED (READER_STALLED).
+	// Errors: FAILED_PRECONDITION (STORE_NOT_EMBEDDED: the store is a MongoDB; use mongodump), RESOURCE_EXHAUSTED
+	// (BACKUP_RUNNING), DEADLINE_EXCEEDED (READER_STALLED).
 	Backup(ctx context.Context, in *BackupRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[BackupResponse], error)
 }
 
@@ -83,27 +76,20 @@ type StoreService_BackupClient = grpc.ServerStreamingClient[BackupResponse]
 // All implementations must embed UnimplementedStoreServiceServer
 // for forward compatibility.
 //
-// StoreService serves the store of the program that it runs in. A single service has a
-// store of its own; the four services of standalone share one. With TLS, only a client
-// with the certificate name operator may call it.
-//
-// Besides the errors below, every method may fail with PERMISSION_DENIED
-// (CLIENT_NOT_ALLOWED), RESOURCE_EXHAUSTED (SERVICE_BUSY), UNAVAILABLE
-// (STORE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in parentheses are the
-// reasons in google.rpc.ErrorInfo with the domain "waybook".
+// StoreService serves the store of the program that it runs in. A single service has a store of its own; the four
+// services of standalone share one. With TLS, only a client with the certificate name operator may call it.
+// docs/grpc.md has the errors that every method may return.
 type StoreServiceServer interface {
-	// Streams a copy of the embedded store as it is when the call begins. The chunks, one
-	// after the other, are a store file. The first message is start, the last one is end.
-	// A stream without end is incomplete. When the end was sent, the metric
-	// waybook_store_last_backup_timestamp_seconds shows when the call began, also after a
-	// restart of the program.
+	// Streams a copy of the embedded store as it is when the call begins. The chunks, one after the other, are a store
+	// file. The first message is size_bytes, the last one is sha256. A stream without sha256 is incomplete. After that,
+	// the metric waybook_store_last_backup_timestamp_seconds shows when the call began, also after a restart.
 	//
-	// The program serves other calls in the meantime. The stream may last 30 minutes. It
-	// fails if its reader takes no chunk for 15 seconds, because pages that are freed in the
-	// meantime can't be used again and the file grows. One backup runs at a time.
+	// The program serves other calls in the meantime. The stream may last 30 minutes. It fails if its reader takes no
+	// chunk for 15 seconds, because pages that are freed in the meantime can't be used again and the file grows. One
+	// backup runs at a time.
 	//
-	// Errors: FAILED_PRECONDITION (STORE_NOT_EMBEDDED: the store is a MongoDB; use
-	// mongodump), RESOURCE_EXHAUSTED (BACKUP_RUNNING), DEADLINE_EXCEEDED (READER_STALLED).
+	// Errors: FAILED_PRECONDITION (STORE_NOT_EMBEDDED: the store is a MongoDB; use mongodump), RESOURCE_EXHAUSTED
+	// (BACKUP_RUNNING), DEADLINE_EXCEEDED (READER_STALLED).
 	Backup(*BackupRequest, grpc.ServerStreamingServer[BackupResponse]) error
 	mustEmbedUnimplementedStoreServiceServer()
 }

@@ -97,13 +97,13 @@ func (Kind) EnumDescriptor() ([]byte, []int) {
 	return file_waybook_type_v1_options_proto_rawDescGZIP(), []int{0}
 }
 
-// An update changes its fields with presence. Without a mask, it changes those that are set. With a mask (AIP-134), it
-// changes exactly those that the mask names; a named field that is not set gets its cleared value, or is a violation if
-// its rules do not allow that value. The path `*` names all fields; it stands alone.
+// An update changes its fields with presence. Without a mask, it changes those that are set. With a mask (AIP-134),
+// it changes exactly those that the mask names; a named field that is not set gets its cleared value, or is a
+// violation if its rules do not allow that value. The path `*` names all fields; it stands alone.
 type UpdateRule struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The cleared value of an integer or an enumeration; 0 without this rule. A text is cleared to the empty text, a boolean
-	// to false. A message cannot be cleared.
+	// The cleared value of an integer or an enumeration; 0 without this rule. A text is cleared to the empty text, a
+	// boolean to false. A message cannot be cleared.
 	Cleared int32 `protobuf:"varint,1,opt,name=cleared,proto3" json:"cleared,omitempty"`
 	// Whether `*` leaves the field out, so that only its own name names it.
 	ByNameOnly    bool `protobuf:"varint,2,opt,name=by_name_only,json=byNameOnly,proto3" json:"by_name_only,omitempty"`
@@ -188,10 +188,10 @@ var (
 	//
 	// optional bool name = 50001;
 	E_Name = &file_waybook_type_v1_options_proto_extTypes[0]
-	// The kind of resource whose identifier the integer field is. An identifier is from 1 to 2^53-1 (rule 14.1); 0 is valid
-	// only if the field has a rule of its own that says so. A field of a request also takes the old identifier of content,
-	// a photo or a comment that was moved in, if that is a number below 2^40. A number that stands for nothing stays as
-	// it is (docs/moving-in.md).
+	// The kind of resource whose identifier the integer field is. An identifier is from 1 to 2^53-1 (rule 14.1); 0 is
+	// valid only if the field has a rule of its own that says so. A field of a request also takes the old identifier of
+	// content, a photo or a comment that was moved in, if that is a number below 2^40. A number that stands for nothing
+	// stays as it is (docs/moving-in.md).
 	//
 	// optional waybook.type.v1.Kind id = 50002;
 	E_Id = &file_waybook_type_v1_options_proto_extTypes[1]

@@ -79,7 +79,7 @@ type View int32
 const (
 	// The whole resource.
 	View_VIEW_UNSPECIFIED View = 0
-	// Its identifier, its title or name, and its old_id.
+	// Its summary only.
 	View_VIEW_SUMMARY View = 1
 )
 
@@ -296,9 +296,8 @@ func (x *Circle) GetRadiusMeters() float64 {
 	return 0
 }
 
-// All points between two parallels and two meridians, including the edges. If west is greater
-// than east, the box crosses the antimeridian. -180 and 180 are the same meridian, and a pole
-// is on every meridian.
+// All points between two parallels and two meridians, including the edges. If west is greater than east, the box
+// crosses the antimeridian. -180 and 180 are the same meridian, and a pole is on every meridian.
 type Box struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Southern edge, from -90 to 90.
@@ -371,12 +370,12 @@ func (x *Box) GetEast() float64 {
 	return 0
 }
 
-// A user as shown with the user's content. It is resolved on each read, at most 30
-// seconds old, and never stored with the content.
+// A user as shown with the user's content. It is resolved on each read, at most 30 seconds old, and never stored with
+// the content.
 type Profile struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user's identifier; 0 for the author of a comment that was moved in and whose author has
-	// no account. name and icon_url are then those of the old service.
+	// The user's identifier; 0 for the author of a comment that was moved in and whose author has no account. name and
+	// icon_url are then those of the old service.
 	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
 	// The user's nickname; empty when the user does not exist.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
@@ -437,6 +436,88 @@ func (x *Profile) GetIconUrl() string {
 	return ""
 }
 
+// The part of an album, an entry or a landmark that long lists and maps show.
+type Summary struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its identifier.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Its title or name.
+	Title string `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
+	// The identifier in the old service if it was moved in and id does not tell it (docs/moving-in.md).
+	OldId string `protobuf:"bytes,3,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
+	// On a map, its location.
+	Location *Location `protobuf:"bytes,4,opt,name=location,proto3" json:"location,omitempty"`
+	// On a map, the number of its AlbumCategory, BlogType or PoiCategory.
+	Category      int32 `protobuf:"varint,5,opt,name=category,proto3" json:"category,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Summary) Reset() {
+	*x = Summary{}
+	mi := &file_waybook_type_v1_type_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Summary) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Summary) ProtoMessage() {}
+
+func (x *Summary) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_type_v1_type_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Summary.ProtoReflect.Descriptor instead.
+func (*Summary) Descriptor() ([]byte, []int) {
+	return file_waybook_type_v1_type_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *Summary) GetId() int64 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+func (x *Summary) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
+func (x *Summary) GetOldId() string {
+	if x != nil {
+		return x.OldId
+	}
+	return ""
+}
+
+func (x *Summary) GetLocation() *Location {
+	if x != nil {
+		return x.Location
+	}
+	return nil
+}
+
+func (x *Summary) GetCategory() int32 {
+	if x != nil {
+		return x.Category
+	}
+	return 0
+}
+
 var File_waybook_type_v1_type_proto protoreflect.FileDescriptor
 
 const file_waybook_type_v1_type_proto_rawDesc = "" +
@@ -463,7 +544,13 @@ const file_waybook_type_v1_type_proto_rawDesc = "" +
 	"\aProfile\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\x03R\x06userId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x19\n" +
-	"\bicon_url\x18\x03 \x01(\tR\aiconUrl*D\n" +
+	"\bicon_url\x18\x03 \x01(\tR\aiconUrl\"\x99\x01\n" +
+	"\aSummary\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x14\n" +
+	"\x05title\x18\x02 \x01(\tR\x05title\x12\x15\n" +
+	"\x06old_id\x18\x03 \x01(\tR\x05oldId\x125\n" +
+	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationR\blocation\x12\x1a\n" +
+	"\bcategory\x18\x05 \x01(\x05R\bcategory*D\n" +
 	"\tListOrder\x12\x1a\n" +
 	"\x16LIST_ORDER_UNSPECIFIED\x10\x00\x12\x1b\n" +
 	"\x17LIST_ORDER_NEWEST_FIRST\x10\x01*.\n" +
@@ -484,7 +571,7 @@ func file_waybook_type_v1_type_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_type_v1_type_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_waybook_type_v1_type_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_waybook_type_v1_type_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
 var file_waybook_type_v1_type_proto_goTypes = []any{
 	(ListOrder)(0),   // 0: waybook.type.v1.ListOrder
 	(View)(0),        // 1: waybook.type.v1.View
@@ -493,14 +580,16 @@ var file_waybook_type_v1_type_proto_goTypes = []any{
 	(*Circle)(nil),   // 4: waybook.type.v1.Circle
 	(*Box)(nil),      // 5: waybook.type.v1.Box
 	(*Profile)(nil),  // 6: waybook.type.v1.Profile
+	(*Summary)(nil),  // 7: waybook.type.v1.Summary
 }
 var file_waybook_type_v1_type_proto_depIdxs = []int32{
 	2, // 0: waybook.type.v1.Circle.center:type_name -> waybook.type.v1.Location
-	1, // [1:1] is the sub-list for method output_type
-	1, // [1:1] is the sub-list for method input_type
-	1, // [1:1] is the sub-list for extension type_name
-	1, // [1:1] is the sub-list for extension extendee
-	0, // [0:1] is the sub-list for field type_name
+	2, // 1: waybook.type.v1.Summary.location:type_name -> waybook.type.v1.Location
+	2, // [2:2] is the sub-list for method output_type
+	2, // [2:2] is the sub-list for method input_type
+	2, // [2:2] is the sub-list for extension type_name
+	2, // [2:2] is the sub-list for extension extendee
+	0, // [0:2] is the sub-list for field type_name
 }
 
 func init() { file_waybook_type_v1_type_proto_init() }
@@ -514,7 +603,7 @@ func file_waybook_type_v1_type_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_type_v1_type_proto_rawDesc), len(file_waybook_type_v1_type_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   5,
+			NumMessages:   6,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
