@@ -243,7 +243,7 @@ func TestARecentReadOnAClusterIsConfirmedByItsOwnCollectionOnly(t *testing.T) {
 		return reads
 	}
 	recent := func(c *docstore.Collection[int64, thing]) func() error {
-		return func() error { _, err := c.GetRecent(t.Context(), 1, time.Hour); return err }
+		return func() error { _, err := c.Get(t.Context(), 1, docstore.Recent(time.Hour)); return err }
 	}
 	waybooktest.OK(t, sessions.Delete(t.Context(), 1))
 	waybooktest.OK(t, sessions.Insert(t.Context(), thing{1}))

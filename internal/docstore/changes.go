@@ -1,6 +1,7 @@
 package docstore
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -113,11 +114,20 @@ const (
 	DocumentDeleted
 )
 
-// Changes returns a page of changes, oldest first. The pages up to one without More have each document that has changed
-// since the token. A change that has not settled is listed again by the page that follows. So a follower that reads
-// each listed document by a Durable read has the latest state in the end, however often the document changes. Errors:
-// ErrBadToken, ErrForgotten.
-func (c *Collection[K, T]) Changes(ctx context.Context, query ChangesQuery) (page ChangesPage[K], err error) {
+// changesPage is a ChangesPage whose ids have no type yet.
+type changesPage struct {
+	changes []documentChange
+	next    string
+	more    bool
+}
+
+type documentChange struct {
+	id Value
+	is ChangeType
+	at time.Time
+}
+
+func (c *core) changes(ctx context.Context, query ChangesQuery) (page changesPage, err error) {
 	if query.Limit < 1 {
 		return page, c.wrap("list changes", errors.New("docstore: the limit must be 1 or more"))
 	}
@@ -142,58 +152,35 @@ func (c *Collection[K, T]) Changes(ctx context.Context, query ChangesQuery) (pag
 	if len(found) > 0 && found[0].position() == token.after {
 		found = found[1:]
 	}
-	page.More = batch.More || len(found) > query.Limit
+	page.more = batch.More || len(found) > query.Limit
 	for _, each := range found[:min(len(found), query.Limit)] {
 		token.last = each.position()
 		token.seen = max(token.seen, each.At)
 		if each.IsGone && token.made == 0 && each.At <= token.needless {
 			continue
 		}
-		change := DocumentChange[K]{keyOf[K](each.ID), DocumentChanged, each.At.Time()}
+		is := DocumentChanged
 		switch {
 		case each.IsGone:
-			change.Type = DocumentDeleted
+			is = DocumentDeleted
 		case each.Made > token.made:
-			change.Type = DocumentCreated
+			is = DocumentCreated
 		}
-		page.Changes = append(page.Changes, change)
+		page.changes = append(page.changes, documentChange{each.ID, is, each.At.Time()})
 	}
-	token.advance(batch.Settled, page.More)
-	page.Next = c.changesToken(token)
+	token.advance(batch.Settled, page.more)
+	page.next = c.changesToken(token)
 	return page, nil
 }
 
 func (r RawChange) position() ChangePosition { return ChangePosition{r.At, r.ID} }
 
-func keyOf[K Key](value Value) K {
-	key, _ := value.BSON().(K)
-	return key
-}
-
-// Touch tells followers that something beside a document has changed, and sets fields as Set does. Without a feed there
-// are no followers. Errors: ErrNotFound.
-func (c *Collection[K, T]) Touch(ctx context.Context, id K, set map[string]any) error {
-	if c.spec.Feed == nil && len(set) == 0 {
-		return nil
-	}
-	_, _, err := c.modify(ctx, Change{ID: ValueOf(id), Touches: true}, set)
-	return c.wrap("touch", err)
-}
-
 // SettlingTime returns the settling time of the collection's feed; 0 if it has none.
-func (c *Collection[K, T]) SettlingTime() time.Duration {
-	if c.spec.Feed == nil {
+func (s Spec) SettlingTime() time.Duration {
+	if s.Feed == nil {
 		return 0
 	}
-	return c.spec.SettlingTime()
-}
-
-// SettlingTime returns the settling time of a collection with a feed.
-func (s Spec) SettlingTime() time.Duration {
-	if s.Feed.Settling == 0 {
-		return DefaultSettling
-	}
-	return s.Feed.Settling
+	return cmp.Or(s.Feed.Settling, DefaultSettling)
 }
 
 // Stamps reports whether the engine stamps a change: the collection has a feed, and followers are to see the change.
@@ -293,13 +280,13 @@ func (t *changesToken) advance(settled Moment, isMore bool) {
 const changesTokenBytes = 6 * 8
 
 // changesOrigin returns a hash that binds a token to the collection.
-func (c *Collection[K, T]) changesOrigin() []byte {
+func (c *core) changesOrigin() []byte {
 	sum := fnv.New32a()
 	_, _ = sum.Write([]byte("changes\x00" + c.spec.Name))
 	return binary.BigEndian.AppendUint32(nil, sum.Sum32())
 }
 
-func (c *Collection[K, T]) changesToken(t changesToken) string {
+func (c *core) changesToken(t changesToken) string {
 	raw := c.changesOrigin()
 	for _, number := range []Moment{Moment(t.store), t.after.At, t.safe, t.made, t.needless, t.seen} { // #nosec G115 -- the same bits
 		raw = binary.BigEndian.AppendUint64(raw, uint64(number))
@@ -311,7 +298,7 @@ func (c *Collection[K, T]) changesToken(t changesToken) string {
 }
 
 // parseChangesToken decodes a token, or returns ErrBadToken.
-func (c *Collection[K, T]) parseChangesToken(token string) (t changesToken, err error) {
+func (c *core) parseChangesToken(token string) (t changesToken, err error) {
 	if token == "" {
 		return t, nil
 	}
@@ -333,7 +320,7 @@ func (c *Collection[K, T]) parseChangesToken(token string) (t changesToken, err 
 }
 
 // cutID decodes an id at the end of a token.
-func (c *Collection[K, T]) cutID(raw []byte) (Value, []byte, error) {
+func (c *core) cutID(raw []byte) (Value, []byte, error) {
 	if c.spec.ID == Int64 {
 		number, rest, err := keys.CutInt64(raw)
 		return ValueOf(number), rest, err

@@ -3,8 +3,6 @@ package docstore
 import (
 	"context"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"github.com/waybook/waybook/internal/id"
 )
 
@@ -34,60 +32,13 @@ func (w Where) OneID() (id Value, isOne bool) {
 	return w.equal[0], true
 }
 
-// GetFrom returns a document of a table. Errors: ErrNotFound.
-func GetFrom(ctx context.Context, table Table, id Value, as Consistency) (bson.Raw, error) {
-	found, _, err := table.Scan(ctx, Scan{Where: WithIDs(id), Limit: 1, As: as})
-	if err != nil {
-		return nil, err
+// ValuesOf returns keys as Values.
+func ValuesOf[K Key](keys []K) []Value {
+	values := make([]Value, len(keys))
+	for i, key := range keys {
+		values[i] = ValueOf(key)
 	}
-	if len(found) == 0 {
-		return nil, ErrNotFound
-	}
-	return found[0], nil
-}
-
-// getMany does a scan of the documents with the given ids. It returns those that exist, each once.
-func getMany[K Key](ctx context.Context, table Table, ids []K, scan Scan) (found []bson.Raw, more bool, err error) {
-	if len(ids) == 0 {
-		return nil, false, nil
-	}
-	scan.Where, scan.Limit = WithIDs(valuesOf(ids)...), len(ids)
-	return table.Scan(ctx, scan)
-}
-
-// GetFitting is GetMany for followers (Listed), whose documents may be large: it reads in the order of the ids, and ends
-// before it exceeds MaxBatchBytes. It always returns the first document. unread are the ids that it
-// has not looked up, in the order of ids.
-func (c *Collection[K, T]) GetFitting(ctx context.Context, ids []K) (documents []T, unread []K, err error) {
-	documents, err = c.many(ctx, valuesOf(ids), Scan{MaxBytes: MaxBatchBytes, As: Listed}, func(last bson.Raw) error {
-		end, err := Field{Name: IDIndex, Kind: c.spec.ID}.Value(last)
-		for _, id := range ids {
-			if err == nil && ValueOf(id).Compare(end) > 0 {
-				unread = append(unread, id)
-			}
-		}
-		return err
-	})
-	if err != nil {
-		return nil, nil, c.wrap("get fitting", err)
-	}
-	return documents, unread, nil
-}
-
-// GetMany returns the documents that exist, in any order, each once. The ids are those of the
-// collection.
-func (p *Projection[T]) GetMany(ctx context.Context, ids []int64) ([]T, error) {
-	documents, err := p.of.many(ctx, valuesOf(ids), Scan{Fields: p.of.fields}, nil)
-	return documents, p.of.wrap("get many", err)
-}
-
-// many is page of the documents with the given ids.
-func (r *reader[T]) many(ctx context.Context, ids []Value, scan Scan, last func(bson.Raw) error) ([]T, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	scan.Where, scan.Limit = WithIDs(ids...), len(ids)
-	return r.page(ctx, scan, nil, last)
+	return values
 }
 
 // DrawIn returns a Draw in a place of a collection. The first id of a sole source is above all that are

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -160,33 +159,6 @@ func (s Spec) CheckDeleteAll() error {
 	return nil
 }
 
-// Delete deletes a document that has the given values. Errors: ErrNotFound, and ErrConflict if it has
-// others. If an error wraps none of these, a repeat decides.
-func (c *Collection[K, T]) Delete(ctx context.Context, id K, conditions ...Condition) error {
-	return c.DeleteSetting(ctx, id, nil, conditions...)
-}
-
-// DeleteSetting is Delete, and the tombstone has the given values in fields of unique indexes.
-func (c *Collection[K, T]) DeleteSetting(ctx context.Context, id K, set []Condition, conditions ...Condition) error {
-	deletion := Deletion{ID: ValueOf(id), If: conditions, Set: set}
-	if c.spec.Tombstones {
-		deletion.Unset = c.lost()
-	}
-	return c.wrap("delete", c.table.Delete(ctx, deletion))
-}
-
-// lost returns the fields that a deletion removes.
-func (c *Collection[K, T]) lost() (fields []string) {
-	fields = []string{AddsField, DigestField}
-	for field := range c.shape {
-		if !c.spec.Keeps(field) {
-			fields = append(fields, field)
-		}
-	}
-	slices.SortFunc(fields, strings.Compare)
-	return slices.Compact(fields)
-}
-
 const (
 	// purgeTime is how long after a deletion sweeps look for what belonged to the document, in the
 	// store's time. It is longer than any call may run, so they find what a call from before the
@@ -199,10 +171,7 @@ const (
 	sweepBatch = 100
 )
 
-// Sweep calls purge for the deleted documents, which removes what belonged to them; it may be nil. It forgets
-// deletions that are older than keep, once no source can draw their ids. It continues after a purge
-// that fails, and returns all errors. Several processes may sweep at once.
-func (c *Collection[K, T]) Sweep(ctx context.Context, keep time.Duration, purge func(ctx context.Context, id K) error) error {
+func (c *core) sweep(ctx context.Context, keep time.Duration, purge func(ctx context.Context, id Value) error) error {
 	var failed []error
 	for after := Moment(0); ; {
 		due, now, err := c.table.Tombstones(ctx, after, sweepBatch)
@@ -221,9 +190,9 @@ func (c *Collection[K, T]) Sweep(ctx context.Context, keep time.Duration, purge 
 	}
 }
 
-func (c *Collection[K, T]) sweepOne(ctx context.Context, t Tombstone, now Moment, keep time.Duration, purge func(context.Context, K) error) error {
+func (c *core) sweepOne(ctx context.Context, t Tombstone, now Moment, keep time.Duration, purge func(context.Context, Value) error) error {
 	if !t.IsClear && purge != nil {
-		if err := purge(ctx, keyOf[K](t.ID)); err != nil {
+		if err := purge(ctx, t.ID); err != nil {
 			return err
 		}
 	}
@@ -242,48 +211,7 @@ func (c *Collection[K, T]) sweepOne(ctx context.Context, t Tombstone, now Moment
 	return c.table.Forget(ctx, t)
 }
 
-// Now returns the present time of the store, in a collection with tombstones. All processes that share
-// the store have the same.
-func (c *Collection[K, T]) Now(ctx context.Context) (time.Time, error) {
+func (c *core) now(ctx context.Context) (time.Time, error) {
 	_, now, err := c.table.Tombstones(ctx, math.MaxUint64, 1)
 	return now.Time(), c.wrap("read the time", err)
-}
-
-// IsGoing reports whether a document is deleted and a sweep may have to remove what belonged to it.
-func (c *Collection[K, T]) IsGoing(ctx context.Context, id K) (bool, error) {
-	raws, err := c.withTombstones(ctx, []K{id}, IDIndex, GoneField)
-	if err != nil || len(raws) == 0 {
-		return false, err
-	}
-	state, _ := raws[0].Lookup(GoneField).Int64OK()
-	return state == Going, nil
-}
-
-// GetManyOrGone is GetDurable, and returns which of the other documents are deleted and have tombstones.
-func (c *Collection[K, T]) GetManyOrGone(ctx context.Context, ids []K) (documents []T, gone map[K]bool, err error) {
-	raws, err := c.withTombstones(ctx, ids)
-	if err != nil {
-		return nil, nil, err
-	}
-	gone = map[K]bool{}
-	for _, raw := range raws {
-		if !IsTombstone(raw) {
-			continue
-		}
-		id, err := Field{Name: IDIndex, Kind: c.spec.ID}.Value(raw)
-		if err != nil {
-			return nil, nil, c.wrap("get many", err)
-		}
-		gone[keyOf[K](id)] = true
-	}
-	raws = slices.DeleteFunc(raws, IsTombstone)
-	documents, err = c.decodeAll(raws, make([]T, len(raws)), nil)
-	return documents, gone, err
-}
-
-// withTombstones returns those of the documents that are stored, and those that are tombstones. What it
-// shows is durable.
-func (c *Collection[K, T]) withTombstones(ctx context.Context, ids []K, fields ...string) ([]bson.Raw, error) {
-	raws, _, err := getMany(ctx, c.table, ids, Scan{Fields: fields, WithTombstones: true, As: Durable})
-	return raws, c.wrap("get many", err)
 }

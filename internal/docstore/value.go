@@ -115,6 +115,22 @@ func (f Field) sharedValue(document bson.Raw) (Value, error) {
 	return Value{}, fmt.Errorf("docstore: field %q has the wrong BSON type %s", f.Name, found.kind)
 }
 
+func (v Value) appendField(into []byte, name string) []byte {
+	if v.kind == Int64 {
+		return binary.LittleEndian.AppendUint64(appendName(into, bson.TypeInt64, name), uint64(v.number))
+	}
+	into = binary.LittleEndian.AppendUint32(appendName(into, bson.TypeString, name), uint32(len(v.text)+1))
+	return append(append(into, v.text...), 0)
+}
+
+// appendInt64 appends a field to a document.
+func appendInt64(document bson.Raw, name string, value int64) bson.Raw {
+	document = appendName(document[:len(document)-1], bson.TypeInt64, name)
+	document = append(binary.LittleEndian.AppendUint64(document, uint64(value)), 0)
+	binary.LittleEndian.PutUint32(document, uint32(len(document)))
+	return document
+}
+
 // element is an element of a document or an array.
 type element struct {
 	kind        bson.Type

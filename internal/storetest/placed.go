@@ -84,8 +84,7 @@ func insertLeaves(t *testing.T, c *leaves) (all []leaf) {
 			all = append(all, newLeaf(2+n, place))
 		}
 	}
-	refusals, err := c.InsertMany(t.Context(), all)
-	must(t, errors.Join(append(refusals, err)...))
+	must(t, c.Insert(t.Context(), all...))
 	return all
 }
 
@@ -170,11 +169,11 @@ func textNamesPlace(t *testing.T, engine docstore.Engine) {
 	}
 	must(t, c.UpdateMany(t.Context(), all, func(w *twig) bool { w.Color = 1; return true }))
 	for _, each := range all {
-		got, err := c.GetLinearizable(t.Context(), each)
+		got, err := c.Get(t.Context(), each, docstore.Linearizable)
 		must(t, err)
 		wantEqual(t, "twig", got, twig{each, 1})
 	}
-	found, err := c.GetDurable(t.Context(), append(all, textOf(9, "a")))
+	found, err := c.GetMany(t.Context(), append(all, textOf(9, "a")), docstore.Durable)
 	must(t, err)
 	wantEqual(t, "found", len(found), len(all))
 	between := docstore.All(docstore.IDIndex).Within(docstore.Span{From: text(all[1]), To: text(textOf(7, "z"))})
@@ -193,10 +192,13 @@ func placedByID(t *testing.T, engine docstore.Engine) {
 	for _, get := range []func() ([]leaf, error){
 		func() ([]leaf, error) { return c.GetMany(t.Context(), append(idsOf(all), 5, placedID(9, 1))) },
 		func() ([]leaf, error) {
-			found, _, err := c.GetFitting(t.Context(), append(idsOf(all), 5, placedID(9, 1)))
-			return found, err
+			ids := docstore.ValuesOf(append(idsOf(all), 5, placedID(9, 1)))
+			page, err := c.Page(t.Context(), docstore.Query{Where: docstore.WithIDs(ids...), Limit: len(ids), As: docstore.Listed})
+			return page.Documents, err
 		},
-		func() ([]leaf, error) { return getDurable(t, c, append(idsOf(all), 5, placedID(9, 1))...) },
+		func() ([]leaf, error) {
+			return c.GetMany(t.Context(), append(idsOf(all), 5, placedID(9, 1)), docstore.Durable)
+		},
 	} {
 		found, err := get()
 		must(t, err)
@@ -210,8 +212,8 @@ func placedByID(t *testing.T, engine docstore.Engine) {
 	must(t, seenBy(t, c, last, 3))
 	for _, read := range []func() (leaf, error){
 		func() (leaf, error) { return c.Get(t.Context(), last) },
-		func() (leaf, error) { return c.GetLinearizable(t.Context(), last) },
-		func() (leaf, error) { return c.GetRecent(t.Context(), last, time.Minute) },
+		func() (leaf, error) { return c.Get(t.Context(), last, docstore.Linearizable) },
+		func() (leaf, error) { return c.Get(t.Context(), last, docstore.Recent(time.Minute)) },
 	} {
 		got, err := read()
 		must(t, err)
@@ -339,8 +341,7 @@ func createBehind(t *testing.T, engine docstore.Engine, many int) {
 		stored = append(stored, leaf{ID: drawn, Tree: placedID(1, place), RequestKey: strconv.FormatInt(drawn, 10), Color: drawn})
 	}
 	for chunk := range slices.Chunk(stored, 500) {
-		refusals, err := c.InsertMany(t.Context(), chunk)
-		must(t, errors.Join(append(refusals, err)...))
+		must(t, c.Insert(t.Context(), chunk...))
 	}
 	restarted, last := id.NewSource(now), stored[len(stored)-1].ID
 	for n := range 10 {

@@ -102,11 +102,14 @@ func (s *Set[P, C]) Remove(ctx context.Context, parentID, childID int64, etag st
 			return err
 		}
 		stored, err := s.Children.GetStored(ctx, childID)
-		if child = stored.Document; err == nil && s.ParentOf(&child) != parentID {
-			err = docstore.ErrNotFound
+		if err != nil {
+			return err
 		}
-		unchanged = append(unchanged, stored.Unchanged())
-		return s.noChild(err, childID)
+		if len(stored) == 0 || s.ParentOf(&stored[0].Document) != parentID {
+			return s.NoChild(childID)
+		}
+		child, unchanged = stored[0].Document, []docstore.Condition{stored[0].Unchanged()}
+		return nil
 	})
 	if err != nil {
 		return err
@@ -124,7 +127,7 @@ func (s *Set[P, C]) Remove(ctx context.Context, parentID, childID int64, etag st
 	}
 	began := time.Now()
 	if err = s.Parents.Touch(ctx, parentID, s.changed()); err == nil {
-		err = s.Children.Delete(ctx, childID, unchanged...)
+		err = s.Children.Delete(ctx, childID, docstore.Deletion{If: unchanged})
 	}
 	if errors.Is(err, docstore.ErrConflict) {
 		err = owned.Changed()

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"reflect"
 	"time"
 
 	"github.com/waybook/waybook/internal/content/owned"
@@ -177,8 +178,8 @@ func (r Rule[P, K, C]) judgeOrphans(ctx context.Context, mode Mode, parentID int
 	if err != nil || exists {
 		return err
 	}
-	awaitsSweep, err := r.Parents.Documents.IsGoing(ctx, parentID)
-	if err != nil || awaitsSweep {
+	deleted, err := r.Parents.Documents.Deleted(ctx, []int64{parentID})
+	if err != nil || deleted[parentID] == docstore.Going {
 		return err
 	}
 	var count, repaired int64
@@ -245,12 +246,8 @@ const (
 	firstPause = 5 * time.Millisecond
 )
 
-var (
-	// errChanged ends a look at a parent that has changed since its first read.
-	errChanged = errors.New("the parent has changed")
-	// errBusy reports that a parent changed during every look.
-	errBusy = errors.New("the parent does not rest")
-)
+// errBusy reports that a parent changed during every look.
+var errBusy = errors.New("the parent does not rest")
 
 // atRest examines a parent at a time when nobody changes it. Errors: errBusy, docstore.ErrNotFound, and
 // those of examine.
@@ -259,15 +256,14 @@ func (r Rule[P, K, C]) atRest(ctx context.Context, parentID int64, examine func(
 		if err := backOff(ctx, try); err != nil {
 			return err
 		}
-		isOld := false
-		err := r.Parents.Documents.Observe(ctx, parentID, func(parent *P) error {
-			if isOld {
-				return errChanged
-			}
-			isOld = true
-			return examine(parent)
-		})
-		if !errors.Is(err, errChanged) {
+		before, err := r.Parents.Documents.Get(ctx, parentID)
+		if err == nil {
+			err = examine(&before)
+		}
+		if err != nil {
+			return err
+		}
+		if after, err := r.Parents.Documents.Get(ctx, parentID); err != nil || reflect.DeepEqual(before, after) {
 			return err
 		}
 	}

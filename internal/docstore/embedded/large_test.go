@@ -44,7 +44,7 @@ func TestASmallChangeOfALargeDocumentIsASmallWrite(t *testing.T) {
 	}
 	const small = 64 << 10
 	before := written(t)
-	_, err := articles.Raise(t.Context(), 3, docstore.Amount{Field: "seen", By: 1}, nil)
+	_, err := articles.Modify(t.Context(), 3, docstore.Edit{Raise: docstore.Amount{Field: "seen", By: 1}})
 	must(t, err)
 	if n := written(t) - before; n > small {
 		t.Errorf("a raise wrote %d bytes", n)
@@ -87,7 +87,7 @@ func TestLongTextsBehaveLikeShortOnes(t *testing.T) {
 			}
 			delete(model, id)
 		case 3:
-			if _, err := articles.Raise(t.Context(), id, docstore.Amount{Field: "seen", By: old.Seen + 1}, nil); (err == nil) != exists {
+			if _, err := articles.Modify(t.Context(), id, docstore.Edit{Raise: docstore.Amount{Field: "seen", By: old.Seen + 1}}); (err == nil) != exists {
 				t.Fatalf("raise: got %v", err)
 			} else if exists {
 				old.Seen++
@@ -128,7 +128,7 @@ func TestLongTextsBehaveLikeShortOnes(t *testing.T) {
 	if !slices.Equal(found, want) {
 		t.Errorf("got %d documents, want %d", len(found), len(want))
 	}
-	for batch, err := range titles.BatchesUpTo(t.Context(), docstore.Query{Where: byTitle().All(), Limit: 5}, 0) {
+	for batch, err := range titles.Batches(t.Context(), docstore.Query{Where: byTitle().All(), Limit: 5}) {
 		must(t, err)
 		for _, each := range batch {
 			if whole := model[each.ID]; each.Title != whole.Title || each.Note != whole.Note {
