@@ -72,7 +72,7 @@ func TestTheEngineShardsACollectionOnARouter(t *testing.T) {
 
 // leaves is a collection that is sharded by place.
 func leaves() docstore.Spec {
-	return docstore.Spec{Name: "leaves", ID: docstore.Int64, Sharding: docstore.ByPlace, PlaceFields: []string{"tree"}, Indexes: []docstore.Index{
+	return docstore.Spec{Name: "leaves", ID: docstore.Int64, Sharding: docstore.ByPlace, Scheme: places.Scheme{}, PlaceFields: []string{"tree"}, Indexes: []docstore.Index{
 		docstore.Index2[int64, string]{Name: "request", A: "tree", B: "request_key", Unique: true}.Declare(),
 	}}
 }

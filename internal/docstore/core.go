@@ -262,10 +262,32 @@ func Taken(err error) (positions []int, left error) {
 	return positions, nil
 }
 
+// highestBatch is how many ids highest reads at a time. Nearly always, none is above one that was drawn just now.
+const highestBatch = 16
+
 // highest walks down from the highest id.
 func (c *core) highest(ctx context.Context, from int64) (int64, error) {
-	highest, err := c.table.Highest(ctx, from)
-	return highest, c.wrap("find the highest id", err)
+	where := All(IDIndex).FromID(from)
+	isPlaced := c.spec.Sharding == ByPlace
+	if isPlaced {
+		where = where.At(from)
+	} else {
+		where = where.Everywhere()
+	}
+	scan := Scan{Where: where, Descending: true, Limit: highestBatch, Fields: []string{IDIndex}, WithTombstones: true}
+	for {
+		raws, more, err := c.table.Scan(ctx, scan)
+		for _, raw := range raws {
+			id, err := c.idOf(raw)
+			if err != nil || !isPlaced || c.spec.Scheme.PlaceOf(id.number) == c.spec.Scheme.PlaceOf(from) {
+				return id.number, c.wrap("find the highest id", err)
+			}
+			scan.After = []Value{id}
+		}
+		if err != nil || !more {
+			return 0, c.wrap("find the highest id", err)
+		}
+	}
 }
 
 func (c *core) deleteAll(ctx context.Context, where Where) (int64, error) {

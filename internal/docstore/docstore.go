@@ -23,6 +23,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -72,6 +73,8 @@ type Spec struct {
 	// program without the field wrote. A default never changes. The field must begin an
 	// index, which finds those documents, and must not be part of a unique one.
 	Defaults map[string]Value
+	// Scheme tells what the ids mean. Collections sharded ByPlace have one, and those with tombstones whose ids are drawn.
+	Scheme Scheme
 	// Sharding is how the collection lies on a sharded cluster.
 	Sharding Sharding
 	// PlaceFields are the integer fields that name the same place as the _id of their document:
@@ -83,6 +86,15 @@ type Spec struct {
 	Tombstones bool
 	// Feed, unless nil, lets followers list the changes of the collection. It needs Tombstones.
 	Feed *Feed
+}
+
+// Scheme tells what integer ids mean. Two values of one are equal.
+type Scheme interface {
+	// PlaceOf returns the place that an id names: a number below Places.
+	PlaceOf(id int64) int64
+	Places() int64
+	// TimeOf returns when an id was drawn, or a later time.
+	TimeOf(id int64) time.Time
 }
 
 // Format is the number of the form in which stores and dumps keep documents. That of 0.1.0, the first
@@ -148,9 +160,6 @@ type Table interface {
 	// Spec.CheckDocument. If two documents exclude each other, the first is stored. err is
 	// the failure of the whole call, which may have stored some of the documents.
 	Insert(ctx context.Context, documents []bson.Raw) (errs []error, err error)
-	// Highest returns the highest integer _id of those from from on in the place that from names;
-	// 0 if there is none. In a collection that is not sharded ByPlace, there is one place.
-	Highest(ctx context.Context, from int64) (int64, error)
 	// Update changes the document with change.ID and raises the field that change.Counts by one. Fields
 	// that the change does not name stay as they are. It returns what the change asks for of the document
 	// before. Errors: ErrConflict if the document has another revision or does not meet the conditions,

@@ -1,11 +1,5 @@
 package docstore
 
-import (
-	"context"
-
-	"github.com/waybook/waybook/internal/id"
-)
-
 // WithIDs selects the documents that have one of the ids. On a sharded cluster only the shards of the ids
 // are asked.
 func WithIDs(ids ...Value) Where {
@@ -39,19 +33,4 @@ func ValuesOf[K Key](keys []K) []Value {
 		values[i] = ValueOf(key)
 	}
 	return values
-}
-
-// DrawIn returns a Draw in a place of a collection. The first id of a sole source is above all that are
-// stored there, also those of a process before this one whose clock was ahead.
-func DrawIn[T any](ctx context.Context, c *Collection[int64, T], ids *id.Source, place id.Place) Draw {
-	return func(after int64, taken int) (int64, error) {
-		if from, isUnmet := ids.Unmet(place); isUnmet {
-			highest, err := c.Highest(ctx, from)
-			if err != nil {
-				return 0, err
-			}
-			ids.Meet(place, highest)
-		}
-		return ids.Next(place, after, taken)
-	}
 }

@@ -4,8 +4,6 @@ import (
 	"fmt"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-
-	"github.com/waybook/waybook/internal/id"
 )
 
 // Index declares an index. Documents sort by the fields in their order and, where all
@@ -125,7 +123,8 @@ type Where struct {
 	equal []Value
 	spans []Span
 
-	place                  id.Place
+	// at names the place, if isPlaced.
+	at                     int64
 	isPlaced, isEverywhere bool
 	// isIDs says that equal is one id, or each span is one.
 	isIDs bool

@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-
-	"github.com/waybook/waybook/internal/id"
 )
 
 // Sharding is how a collection lies on a sharded MongoDB cluster. Other stores have all documents
@@ -26,18 +24,18 @@ const (
 	// ByID spreads the collection over the shards by a hash of _id. Every selection by an index
 	// asks every shard, so there are no unique indexes.
 	ByID
-	// ByPlace spreads the collection by the place that the _id of a document names: an integer (see
-	// package id), or a text that begins with one and a slash. Unique indexes hold within a place.
+	// ByPlace spreads the collection by the place that the _id of a document names: an integer,
+	// or a text that begins with one and a slash. Unique indexes hold within a place.
 	ByPlace
 )
 
 // errNoPlace reports a selection that would ask every shard without saying so.
 var errNoPlace = errors.New("the selection names no place; At names one, Everywhere asks every shard")
 
-// At says that all documents of a selection are in one place. A selection that fixes a field of
+// At says that all documents of a selection are in the place that an id names. A selection that fixes a field of
 // Spec.PlaceFields needs no At.
-func (w Where) At(place id.Place) Where {
-	w.place, w.isPlaced = place, true
+func (w Where) At(id int64) Where {
+	w.at, w.isPlaced = id, true
 	return w
 }
 
@@ -54,7 +52,7 @@ func (w Where) IsEverywhere() bool { return w.isEverywhere }
 // PlaceOf returns the place of a selection. isPlaced is false for a selection that asks every
 // shard, those of its ids, or the only one of the collection. A selection of a sharded collection that neither
 // names a place nor says Everywhere is an error.
-func (s Spec) PlaceOf(where Where) (place id.Place, isPlaced bool, err error) {
+func (s Spec) PlaceOf(where Where) (place int64, isPlaced bool, err error) {
 	switch s.Sharding {
 	case OneShard:
 		return 0, false, nil
@@ -63,12 +61,12 @@ func (s Spec) PlaceOf(where Where) (place id.Place, isPlaced bool, err error) {
 			return 0, false, nil // each id names its place
 		}
 		if where.isPlaced {
-			return where.place, true, nil
+			return s.Scheme.PlaceOf(where.at), true, nil
 		}
 		index, _ := s.index(where.index)
 		for i, field := range index.Fields {
 			if i < len(where.equal) && field.Kind == Int64 && slices.Contains(s.PlaceFields, field.Name) {
-				return id.PlaceOf(where.equal[i].number), true, nil
+				return s.Scheme.PlaceOf(where.equal[i].number), true, nil
 			}
 		}
 		if where.isEverywhere && index.Unique && !index.Walked {
@@ -93,13 +91,13 @@ func (s Spec) index(name string) (Index, bool) {
 
 // PlaceOfID returns the place that an id of a collection sharded ByPlace names. A text that names
 // none is the id of no document.
-func PlaceOfID(value Value) (place id.Place, namesOne bool) {
+func (s Spec) PlaceOfID(value Value) (place int64, namesOne bool) {
 	if value.kind != String {
-		return id.PlaceOf(value.number), true
+		return s.Scheme.PlaceOf(value.number), true
 	}
 	first, _, hasSlash := strings.Cut(value.text, "/")
 	number, err := strconv.ParseInt(first, 10, 64)
-	return id.PlaceOf(number), hasSlash && err == nil
+	return s.Scheme.PlaceOf(number), hasSlash && err == nil
 }
 
 // CheckPlace returns an error if the id of a document names no place, or another one than a field
@@ -112,7 +110,7 @@ func (s Spec) CheckPlace(document bson.Raw) error {
 	if err != nil {
 		return err
 	}
-	place, namesOne := PlaceOfID(own)
+	place, namesOne := s.PlaceOfID(own)
 	if !namesOne {
 		return fmt.Errorf("docstore: collection %q: the id %v names no place", s.Name, own)
 	}
@@ -121,9 +119,9 @@ func (s Spec) CheckPlace(document bson.Raw) error {
 		if err != nil {
 			return err
 		}
-		if id.PlaceOf(value.number) != place {
+		if named := s.Scheme.PlaceOf(value.number); named != place {
 			return fmt.Errorf("docstore: collection %q: document %v is in place %d, but its %s %d names place %d",
-				s.Name, own, place, name, value.number, id.PlaceOf(value.number))
+				s.Name, own, place, name, value.number, named)
 		}
 	}
 	return nil
@@ -131,6 +129,9 @@ func (s Spec) CheckPlace(document bson.Raw) error {
 
 // checkSharding is the part of Validate about the placement.
 func (s Spec) checkSharding() error {
+	if s.Sharding == ByPlace && s.Scheme == nil {
+		return fmt.Errorf("docstore: collection %q is sharded by place and has no scheme", s.Name)
+	}
 	if s.Sharding != ByPlace && len(s.PlaceFields) > 0 {
 		return fmt.Errorf("docstore: collection %q has place fields but is not sharded by place", s.Name)
 	}

@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-
-	"github.com/waybook/waybook/internal/id"
 )
 
 // Deletion asks an engine to delete a document.
@@ -197,8 +195,8 @@ func (c *core) sweepOne(ctx context.Context, t Tombstone, now Moment, keep time.
 		}
 	}
 	end := t.At.Time().Add(keep)
-	if t.ID.Kind() == Int64 {
-		if drawn := id.TimeOf(t.ID.Int64()).Add(tickMargin); drawn.After(end) {
+	if c.spec.Scheme != nil && t.ID.Kind() == Int64 {
+		if drawn := c.spec.Scheme.TimeOf(t.ID.Int64()).Add(tickMargin); drawn.After(end) {
 			end = drawn
 		}
 	}

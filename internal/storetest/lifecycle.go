@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/id"
 )
 
 func contextCases() []testCase {
@@ -147,19 +148,20 @@ func senselessSpecs(t *testing.T, engine docstore.Engine) {
 		return spec
 	}
 	sparsePlace := sparse(index("i", field))
-	sparsePlace.Sharding, sparsePlace.PlaceFields = docstore.ByPlace, []string{"a"}
+	sparsePlace.Scheme, sparsePlace.Sharding, sparsePlace.PlaceFields = id.Scheme{}, docstore.ByPlace, []string{"a"}
 	sparseUnique := sparse(index("i", field))
 	sparseUnique.Indexes[0].Unique = true
 	walked, placed := index("i", field), index("i", field)
-	walked.Sharding, walked.Indexes[0].Walked = docstore.ByPlace, true
+	walked.Scheme, walked.Sharding, walked.Indexes[0].Walked = id.Scheme{}, docstore.ByPlace, true
 	placed.PlaceFields = []string{"a"}
 	placedTwice := index("i", field)
-	placedTwice.Sharding, placedTwice.PlaceFields = docstore.ByPlace, []string{"a", "a"}
+	placedTwice.Scheme, placedTwice.Sharding, placedTwice.PlaceFields = id.Scheme{}, docstore.ByPlace, []string{"a", "a"}
 	second := index("i", docstore.Field{Name: "b", Kind: docstore.Int64}, field)
 	second.Defaults = unique.Defaults
 	for _, spec := range []docstore.Spec{
 		{},
 		{Name: "c"},
+		{Name: "c", ID: docstore.Int64, Sharding: docstore.ByPlace},
 		{Name: "C", ID: docstore.Int64},
 		{Name: "c/d", ID: docstore.Int64},
 		twice,

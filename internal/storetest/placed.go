@@ -45,7 +45,7 @@ type leaf struct {
 
 func leafSpec() docstore.Spec {
 	return docstore.Spec{
-		Name: "leaves", ID: docstore.Int64, Sharding: docstore.ByPlace, PlaceFields: []string{"tree"},
+		Name: "leaves", ID: docstore.Int64, Sharding: docstore.ByPlace, Scheme: id.Scheme{}, PlaceFields: []string{"tree"},
 		Indexes: []docstore.Index{byTree().Declare(), byColor().Declare(), byTreeRequest().Declare(), byColorOnce().Declare()},
 	}
 }
@@ -157,7 +157,7 @@ type twig struct {
 }
 
 func textNamesPlace(t *testing.T, engine docstore.Engine) {
-	c, err := docstore.Open[string, twig](t.Context(), engine, docstore.Spec{Name: "twigs", ID: docstore.String, Sharding: docstore.ByPlace})
+	c, err := docstore.Open[string, twig](t.Context(), engine, docstore.Spec{Name: "twigs", ID: docstore.String, Sharding: docstore.ByPlace, Scheme: id.Scheme{}})
 	must(t, err)
 	for _, misplaced := range []string{"", "7", "x/7", "/7", "7x/7"} {
 		wantPlain(t, c.Insert(t.Context(), twig{ID: misplaced}))
@@ -315,7 +315,7 @@ func highestOfPlace(t *testing.T, engine docstore.Engine) {
 func createLeaf(t *testing.T, c *leaves, source *id.Source, place id.Place, key string) leaf {
 	t.Helper()
 	tree := placedID(1, place)
-	made, outcome, err := docstore.Create(t.Context(), c, docstore.DrawIn(t.Context(), c, source, place), docstore.Request{By: byTreeRequest().First(tree), ID: key},
+	made, outcome, err := docstore.Create(t.Context(), c, source.In(t.Context(), place, c.Highest), docstore.Request{By: byTreeRequest().First(tree), ID: key},
 		func(id int64, requestKey string) leaf {
 			return leaf{ID: id, Tree: tree, RequestKey: requestKey, Color: id}
 		})

@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/id"
 )
 
 func raiseCases() []testCase {
@@ -226,7 +227,7 @@ func set(t *testing.T, c *docstore.Collection[int64, pin], id int64, set, mark m
 func sets(t *testing.T, engine docstore.Engine) {
 	byCell, byOwner := docstore.Index1[int64]{Name: "cell", A: "cell"}, docstore.Index1[int64]{Name: "owner", A: "owner"}
 	c := openAs[pin](t, engine, docstore.Spec{
-		Name: "pins", ID: docstore.Int64, Sharding: docstore.ByPlace, PlaceFields: []string{"owner"},
+		Name: "pins", ID: docstore.Int64, Sharding: docstore.ByPlace, Scheme: id.Scheme{}, PlaceFields: []string{"owner"},
 		Indexes: []docstore.Index{byCell.Declare(), byOwner.Declare()},
 	})
 	long := strings.Repeat("l", 10_000)

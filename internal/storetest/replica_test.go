@@ -42,7 +42,7 @@ const settling = 10 * time.Millisecond
 func openNotes(t testing.TB, store docstore.Engine) *notes {
 	t.Helper()
 	c, err := docstore.Open[int64, note](t.Context(), store, docstore.Spec{
-		Name: "notes", ID: docstore.Int64, Sharding: docstore.ByPlace, Tombstones: true, Feed: &docstore.Feed{Settling: settling},
+		Name: "notes", ID: docstore.Int64, Sharding: docstore.ByPlace, Scheme: id.Scheme{}, Tombstones: true, Feed: &docstore.Feed{Settling: settling},
 	})
 	must(t, err)
 	return c

@@ -55,7 +55,7 @@ func byStars() docstore.Index1[int64] { return docstore.Index1[int64]{Name: "sta
 
 func graveSpec() docstore.Spec {
 	return docstore.Spec{
-		Name: "graves", ID: docstore.Int64, Tombstones: true,
+		Name: "graves", ID: docstore.Int64, Scheme: id.Scheme{}, Tombstones: true,
 		Defaults: map[string]docstore.Value{"stars": number(3)},
 		Indexes:  []docstore.Index{byRequest().Declare(), byEmail().Declare(), byOwner().Declare(), byStars().Declare()},
 	}

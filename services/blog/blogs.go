@@ -28,7 +28,7 @@ const defaultZoomLevel = 14
 func (s *server) CreateBlog(ctx context.Context, request *blogv1.CreateBlogRequest) (*blogv1.CreateBlogResponse, error) {
 	request = withDefaults(request)
 	asked := docstore.Request{
-		By: byRequest().All().At(id.PlaceOf(request.GetAuthorId())), Owner: request.GetAuthorId(), ID: request.GetRequestId(), Digest: service.Digest(request),
+		By: byRequest().All().At(request.GetAuthorId()), Owner: request.GetAuthorId(), ID: request.GetRequestId(), Digest: service.Digest(request),
 	}
 	var author profiles.Profile
 	var quotedOldID string

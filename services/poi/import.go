@@ -135,7 +135,7 @@ func (s *server) findImported(ctx context.Context, ownerID int64, key string) (p
 		}
 	}
 	key = importPrefix + key
-	return s.pois.Documents.Find(ctx, byRequest().Is(docstore.OwnedKey(ownerID, key)).At(id.PlaceOfKey(ownerID, key)))
+	return s.pois.Documents.Find(ctx, byRequest().Is(docstore.OwnedKey(ownerID, key)).At(int64(id.PlaceOfKey(ownerID, key))))
 }
 
 // importKey returns the key of a landmark that was imported.

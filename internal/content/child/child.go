@@ -30,7 +30,7 @@ func ByParent(field string) docstore.Index1[int64] {
 // parent's id as its first field.
 func Spec(collection string, byParent docstore.Index1[int64], byRequest docstore.Index, more ...docstore.Index) docstore.Spec {
 	return docstore.Spec{
-		Name: collection, ID: docstore.Int64, Sharding: docstore.ByPlace, PlaceFields: []string{byParent.A},
+		Name: collection, ID: docstore.Int64, Sharding: docstore.ByPlace, Scheme: id.Scheme{}, PlaceFields: []string{byParent.A},
 		Indexes: append([]docstore.Index{byParent.Declare(), byRequest}, more...),
 	}
 }
