@@ -157,9 +157,10 @@ func (s Stored[T]) Unchanged() Condition {
 	return Is(RevisionField, revision)
 }
 
-// GetStored returns the documents that exist, for UpdateFrom. Of several, it may miss what was written a moment ago.
-func (c *Collection[K, T]) GetStored(ctx context.Context, ids ...K) ([]Stored[T], error) {
-	raws, err := c.core.stored(ctx, ValuesOf(ids))
+// GetStored returns the documents that exist, for UpdateFrom. as is Durable, which it is if it is missing, or Linearizable for
+// one document.
+func (c *Collection[K, T]) GetStored(ctx context.Context, ids []K, as ...Consistency) ([]Stored[T], error) {
+	raws, err := c.core.withIDs(ctx, ValuesOf(ids), Scan{As: cmp.Or(one(as), Durable)})
 	if err != nil {
 		return nil, err
 	}

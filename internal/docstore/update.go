@@ -83,18 +83,6 @@ func (c *core) durable(ctx context.Context, id Value, isLatest bool) (bson.Raw, 
 	return GetFrom(ctx, c.table, id, Linearizable)
 }
 
-// stored returns documents that no failover undoes.
-func (c *core) stored(ctx context.Context, ids []Value) ([]bson.Raw, error) {
-	if len(ids) != 1 {
-		return c.withIDs(ctx, ids, Scan{As: Durable})
-	}
-	raw, err := c.durable(ctx, ids[0], false)
-	if errors.Is(err, ErrNotFound) {
-		return nil, nil
-	}
-	return []bson.Raw{raw}, c.wrap("get", err)
-}
-
 func (c *core) updateMany(ctx context.Context, ids []Value, document any, change func() bool) error {
 	for try := range maxTries {
 		raws, err := c.withIDs(ctx, ids, Scan{As: Durable})

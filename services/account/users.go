@@ -203,7 +203,7 @@ const maxUpsertTries = 16
 func upsert[K docstore.Key, T any](
 	ctx context.Context, c *docstore.Collection[K, T], id K, initial T, change func(*T) error,
 ) error {
-	before, err := c.GetStored(ctx, id)
+	before, err := c.GetStored(ctx, []K{id})
 	if err != nil {
 		return err
 	}

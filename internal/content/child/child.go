@@ -101,7 +101,7 @@ func (s *Set[P, C]) Remove(ctx context.Context, parentID, childID int64, etag st
 			child, err = s.Get(ctx, parentID, childID)
 			return err
 		}
-		stored, err := s.Children.GetStored(ctx, childID)
+		stored, err := s.Children.GetStored(ctx, []int64{childID}, docstore.Linearizable)
 		if err != nil {
 			return err
 		}

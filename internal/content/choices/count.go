@@ -120,7 +120,7 @@ func (c *Counter[P]) store(ctx context.Context, parent *P, batch []*call[P]) (st
 			ids = append(ids, each.ChoiceID)
 		}
 	}
-	read, err := c.Choices.GetStored(ctx, ids...)
+	read, err := c.Choices.GetStored(ctx, ids)
 	if err != nil {
 		return nil, err
 	}

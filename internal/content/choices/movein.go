@@ -78,7 +78,7 @@ func (c *Counter[P]) insertAll(ctx context.Context, moved []MovedIn) (isCounted 
 		id := IDOf(m.ParentID, m.UserID)
 		under[m.ParentID][id] = Choice{ID: id, ParentID: m.ParentID, Wanted: m.Value, Moved: m.Value, Pending: Pending}
 	}
-	parents, err := c.Parents.Documents.GetStored(ctx, slices.Collect(maps.Keys(under))...)
+	parents, err := c.Parents.Documents.GetStored(ctx, slices.Collect(maps.Keys(under)))
 	if err != nil {
 		return nil, err
 	}

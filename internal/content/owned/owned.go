@@ -49,7 +49,10 @@ func (c *Collection[T]) GetLinearizable(ctx context.Context, id int64) (T, error
 
 // GetStored returns a document for Documents.UpdateFrom.
 func (c *Collection[T]) GetStored(ctx context.Context, id int64) ([]docstore.Stored[T], error) {
-	stored, err := c.Documents.GetStored(ctx, id)
+	stored, err := c.Documents.GetStored(ctx, []int64{id})
+	if err == nil && len(stored) == 0 { // no majority may have it yet
+		stored, err = c.Documents.GetStored(ctx, []int64{id}, docstore.Linearizable)
+	}
 	if err == nil && len(stored) == 0 {
 		err = c.NotFound(id)
 	}

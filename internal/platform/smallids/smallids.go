@@ -242,7 +242,9 @@ func (c *counter) bound(now time.Time) {
 
 // advance takes numbers from the store, and notes their schedule.
 func (c *Counter) advance(ctx context.Context, by int64) (before int64, err error) {
-	stored, err := c.numbers.stored.Modify(ctx, c.collection, docstore.Edit{Set: map[string]any{"last": docstore.Plus(by)}})
+	stored, err := c.numbers.stored.Modify(ctx, c.collection, docstore.Edit{
+		Set: map[string]any{"last": docstore.Plus(by)}, Fields: []string{"last", "allowed"},
+	})
 	if err == nil {
 		c.allowed = stored.Allowed
 	}
