@@ -1,78 +1,15 @@
 package docstore
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/waybook/waybook/internal/docstore/keys"
 )
-
-// Feed declares that the changes of a collection can be listed. The engine stamps each write that followers are
-// to see with a moment, and keeps an index of the moments: that of the latest change of each document and tombstone.
-type Feed struct {
-	// NotStamped are the top-level fields that followers do not see. A change of them alone is not stamped.
-	NotStamped []string
-	// Settling is how old a change is when nothing can appear before it any more; 0 means DefaultSettling.
-	// Until then, it is listed again. A writer that stores something beside the document after it has
-	// changed the document takes at most half of it.
-	Settling time.Duration
-}
-
-// DefaultSettling is the settling time of a feed that declares none.
-const DefaultSettling = 2 * time.Second
-
-// ErrForgotten reports a token after which deletions are forgotten, or one of another store, or of a later state of
-// this one. Its holder starts anew.
-var ErrForgotten = errors.New("docstore: the changes after the token are forgotten")
-
-// ChangeScan asks an engine for changes.
-type ChangeScan struct {
-	// From is the position of the first change to return.
-	From ChangePosition
-	// Limit is the maximum number of changes, 1 or more.
-	Limit int
-}
-
-// ChangePosition is a position in the order of changes: a moment, and the _id of one of the documents that changed
-// then. Without an _id it is before all of them.
-type ChangePosition struct {
-	At Moment
-	ID Value
-}
-
-// ChangeBatch is what an engine knows about changes. No later failure of a server undoes it.
-type ChangeBatch struct {
-	// Changes are in the order of their moments, and those of one moment in the order of the _id. A document has one,
-	// for its latest change.
-	Changes []RawChange
-	// More reports that others may follow.
-	More bool
-	// Settled is a moment before which no change can appear any more that the batch does not have. What a writer has
-	// stored beside the documents that changed up to then is stored.
-	Settled Moment
-	// Known is a moment up to which the server that answers has all changes, and not only those of before it lost its role.
-	Known Moment
-	// Forgotten is the moment up to which tombstones may be gone.
-	Forgotten Moment
-	// Store identifies the store.
-	Store int64
-}
-
-// RawChange is the latest change of a document.
-type RawChange struct {
-	ID Value
-	// At is the moment of the change, and Made that of the insert.
-	At, Made Moment
-	// IsGone reports that the document is a tombstone.
-	IsGone bool
-}
 
 // ChangesQuery asks for changes of documents.
 type ChangesQuery struct {
@@ -171,46 +108,6 @@ func (c *core) changes(ctx context.Context, query ChangesQuery) (page changesPag
 	token.advance(batch.Settled, page.more)
 	page.next = c.changesToken(token)
 	return page, nil
-}
-
-func (r RawChange) position() ChangePosition { return ChangePosition{r.At, r.ID} }
-
-// SettlingTime returns the settling time of the collection's feed; 0 if it has none.
-func (s Spec) SettlingTime() time.Duration {
-	if s.Feed == nil {
-		return 0
-	}
-	return cmp.Or(s.Feed.Settling, DefaultSettling)
-}
-
-// Stamps reports whether the engine stamps a change: the collection has a feed, and followers are to see the change.
-func (s Spec) Stamps(change Change) bool {
-	isSeen := func(path string) bool {
-		top, _, _ := strings.Cut(path, ".")
-		return !slices.Contains(s.Feed.NotStamped, top)
-	}
-	return s.Feed != nil && (change.Touches || slices.ContainsFunc(change.paths(), isSeen))
-}
-
-// checkFeed is the part of Validate about the feed.
-func (s Spec) checkFeed() error {
-	if s.Feed != nil && !s.Tombstones {
-		return fmt.Errorf("docstore: collection %q has a feed and no tombstones", s.Name)
-	}
-	return nil
-}
-
-// CheckChanges returns an error if a collection has no feed, or the scan is not valid.
-func (s Spec) CheckChanges(scan ChangeScan) error {
-	switch {
-	case s.Feed == nil:
-		return fmt.Errorf("docstore: collection %q has no feed", s.Name)
-	case scan.Limit < 1:
-		return errors.New("docstore: the limit must be 1 or more")
-	case !scan.From.ID.IsNone() && scan.From.ID.kind != s.ID:
-		return errors.New("docstore: the position has an id of another kind")
-	}
-	return nil
 }
 
 // changesToken is the content of a token. The pages up to one without More are a round.

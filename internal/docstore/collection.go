@@ -6,12 +6,72 @@ import (
 	"iter"
 	"math"
 	"reflect"
+	"sync"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/waybook/waybook/internal/arena"
 )
+
+// one returns an optional argument, or its zero value.
+func one[T any](given []T) (only T) {
+	if len(given) > 0 {
+		only = given[0]
+	}
+	return only
+}
+
+func keyOf[K Key](value Value) K {
+	key, _ := value.BSON().(K)
+	return key
+}
+
+// room returns a function that makes room for a number of documents.
+func room[T any](in *arena.Arena, documents *[]T) func(n int) reflect.Value {
+	return func(n int) reflect.Value {
+		*documents = arena.Slice[T](in, n)
+		return reflect.ValueOf(*documents)
+	}
+}
+
+// together is Collection.Together of a store that may be local.
+func together(isLocal bool, reads ...func() error) error {
+	if !isLocal {
+		return atTheSameTime(reads)
+	}
+	for _, read := range reads {
+		if err := read(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func atTheSameTime(reads []func() error) error {
+	errs, panics := make([]error, len(reads)), make([]any, len(reads))
+	guarded := func(i int) {
+		defer func() { panics[i] = recover() }()
+		errs[i] = reads[i]()
+	}
+	var others sync.WaitGroup
+	for i := range reads[1:] {
+		others.Go(func() { guarded(i + 1) })
+	}
+	guarded(0)
+	others.Wait()
+	for _, cause := range panics {
+		if cause != nil {
+			panic(cause)
+		}
+	}
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // Reader reads documents of a collection as type T, a struct with bson tags. It may be used concurrently.
 //
@@ -256,25 +316,4 @@ func (c *Collection[K, T]) Changes(ctx context.Context, query ChangesQuery) (pag
 // than the start of a goroutine. A read that panics panics in the caller.
 func (c *Collection[K, T]) Together(reads ...func() error) error {
 	return together(c.core.store.IsLocal(), reads...)
-}
-
-// room returns a function that makes room for a number of documents.
-func room[T any](in *arena.Arena, documents *[]T) func(n int) reflect.Value {
-	return func(n int) reflect.Value {
-		*documents = arena.Slice[T](in, n)
-		return reflect.ValueOf(*documents)
-	}
-}
-
-// one returns an optional argument, or its zero value.
-func one[T any](given []T) (only T) {
-	if len(given) > 0 {
-		only = given[0]
-	}
-	return only
-}
-
-func keyOf[K Key](value Value) K {
-	key, _ := value.BSON().(K)
-	return key
 }

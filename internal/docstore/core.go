@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -75,18 +74,6 @@ func (c *core) wrap(verb string, err error) error {
 // idOf returns the id of a stored document.
 func (c *core) idOf(raw bson.Raw) (Value, error) {
 	return Field{Name: IDIndex, Kind: c.spec.ID}.Value(raw)
-}
-
-// GetFrom returns a document of a table. Errors: ErrNotFound.
-func GetFrom(ctx context.Context, table Table, id Value, as Consistency) (bson.Raw, error) {
-	found, _, err := table.Scan(ctx, Scan{Where: WithIDs(id), Limit: 1, As: as})
-	if err != nil {
-		return nil, err
-	}
-	if len(found) == 0 {
-		return nil, ErrNotFound
-	}
-	return found[0], nil
 }
 
 func (c *core) get(ctx context.Context, id Value, as Consistency, into any) error {
@@ -228,38 +215,6 @@ func (c *core) insertRaw(ctx context.Context, raws []bson.Raw) error {
 		err = &RefusedError{errs}
 	}
 	return c.wrap("insert", err)
-}
-
-// RefusedError reports that some of the documents of an Insert were not stored. It wraps the reasons.
-type RefusedError struct {
-	// Errs has for each document the reason why it was refused, or nil: a *DuplicateError or a plain error. If two
-	// documents exclude each other, the first is stored.
-	Errs []error
-}
-
-// Error returns the reasons.
-func (e *RefusedError) Error() string { return errors.Join(e.Errs...).Error() }
-
-// Unwrap returns the reasons.
-func (e *RefusedError) Unwrap() []error {
-	return slices.DeleteFunc(slices.Clone(e.Errs), func(err error) bool { return err == nil })
-}
-
-// Taken takes the documents out of an error of Insert that were there already, and returns their positions. What is left is
-// nil, or why others were not stored.
-func Taken(err error) (positions []int, left error) {
-	refused, isRefused := errors.AsType[*RefusedError](err)
-	if !isRefused {
-		return nil, err
-	}
-	for i, each := range refused.Errs {
-		if _, isDuplicate := errors.AsType[*DuplicateError](each); isDuplicate {
-			positions = append(positions, i)
-		} else if each != nil {
-			return nil, err
-		}
-	}
-	return positions, nil
 }
 
 // highestBatch is how many ids highest reads at a time. Nearly always, none is above one that was drawn just now.

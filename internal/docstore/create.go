@@ -33,10 +33,6 @@ type Request struct {
 	Digest int64
 }
 
-// DigestField holds the digest of the request that created a document. No document type has the
-// field, so no update changes it. Documents without a request's digest lack it.
-const DigestField = "request_digest"
-
 // Outcome reports whether Create stored a new document.
 type Outcome int
 
