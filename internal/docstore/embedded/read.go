@@ -1,7 +1,6 @@
 package embedded
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/keys"
-	"github.com/waybook/waybook/internal/id"
 )
 
 // checkEvery is how many steps a walk makes between two checks of its context.
@@ -47,32 +45,6 @@ func (t *table) get(ctx context.Context, id docstore.Value, scan docstore.Scan) 
 		return nil, err
 	}
 	return documents, nil
-}
-
-// Highest walks down from the highest id.
-func (t *table) Highest(ctx context.Context, from int64) (highest int64, err error) {
-	lowest, err := t.idKey(docstore.ValueOf(from))
-	if err != nil {
-		return 0, err
-	}
-	err = t.engine.view(ctx, func(tx *bolt.Tx) error {
-		cursor, seen := tx.Bucket(t.documents).Cursor(), 0
-		for key, _ := cursor.Last(); bytes.Compare(key, lowest) >= 0; key, _ = cursor.Prev() {
-			found, _, err := keys.CutInt64(key)
-			if err != nil {
-				return err
-			}
-			if t.spec.Sharding != docstore.ByPlace || id.PlaceOf(found) == id.PlaceOf(from) {
-				highest = found
-				return nil
-			}
-			if seen++; seen%checkEvery == 0 && ctx.Err() != nil {
-				return ctx.Err()
-			}
-		}
-		return nil
-	})
-	return highest, err
 }
 
 // Scan gets one document, or walks an index.
