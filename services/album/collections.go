@@ -7,6 +7,7 @@ import (
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/service"
 )
 
@@ -58,7 +59,7 @@ func onMap() nearby.Indexes { return nearby.Indexes{Category: "category"} }
 
 func albumsSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
-		Name: "albums", ID: docstore.Int64, Sharding: docstore.ByPlace, Tombstones: true, PlaceFields: []string{"owner_id"},
+		Name: "albums", ID: docstore.Int64, Sharding: docstore.ByPlace, Scheme: id.Scheme{}, Tombstones: true, PlaceFields: []string{"owner_id"},
 		Feed:    changes.Of(settings),
 		Indexes: append([]docstore.Index{byOwner().Declare(), byCategory().Declare(), byRequest().Declare()}, onMap().Declare()...),
 	}

@@ -1,7 +1,6 @@
 package blog
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -20,8 +19,7 @@ func placed(id int64, lng float64, on day) blog {
 func (f *fixture) store(blogs []blog) {
 	f.t.Helper()
 	for batch := range slices.Chunk(blogs, 5000) {
-		errs, err := f.blogs.Documents.InsertMany(f.t.Context(), batch)
-		if err := errors.Join(append(errs, err)...); err != nil {
+		if err := f.blogs.Documents.Insert(f.t.Context(), batch...); err != nil {
 			f.t.Fatal(err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/service"
 )
 
@@ -54,7 +55,7 @@ func byRequest() docstore.Index1[string] {
 
 func poisSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
-		Name: "pois", ID: docstore.Int64, Sharding: docstore.ByPlace, Tombstones: true,
+		Name: "pois", ID: docstore.Int64, Sharding: docstore.ByPlace, Scheme: id.Scheme{}, Tombstones: true,
 		Feed:    changes.Of(settings),
 		Indexes: append(append([]docstore.Index{byCategory().Declare()}, onMap().Declare()...), byRequest().Declare()),
 	}

@@ -61,8 +61,7 @@ func newLandmark(id int64, lat, lng float64) poi {
 func (s *server) store(t testing.TB, pois []poi) {
 	t.Helper()
 	for batch := range slices.Chunk(pois, 5000) {
-		errs, err := s.pois.Documents.InsertMany(t.Context(), batch)
-		if err := errors.Join(append(errs, err)...); err != nil {
+		if err := s.pois.Documents.Insert(t.Context(), batch...); err != nil {
 			t.Fatal(err)
 		}
 	}

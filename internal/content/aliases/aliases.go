@@ -79,7 +79,7 @@ func (a *Aliases) Of(ctx context.Context, oldID string) (id int64, ok bool, err 
 // Latest returns the identifier that an old one stands for, as no later failure undoes it. It takes about as long as a
 // write. Errors: docstore.ErrNotFound.
 func (a *Aliases) Latest(ctx context.Context, oldID string) (int64, error) {
-	found, err := a.documents.GetLinearizable(ctx, oldID)
+	found, err := a.documents.Get(ctx, oldID, docstore.Linearizable)
 	return found.ID, err
 }
 
@@ -125,7 +125,7 @@ func (a *Aliases) Bury(ctx context.Context, newID int64) error {
 
 // BuryAs is Bury for what has no alias until it is deleted.
 func (a *Aliases) BuryAs(ctx context.Context, oldID string, newID int64) error {
-	taken, err := a.documents.InsertNew(ctx, []alias{{OldID: oldID, ID: newID, IsGone: true}})
+	taken, err := docstore.Taken(a.documents.Insert(ctx, alias{OldID: oldID, ID: newID, IsGone: true}))
 	if err != nil || len(taken) == 0 {
 		return err
 	}
@@ -151,7 +151,7 @@ func (r Removals) Note(ctx context.Context, newID int64) error {
 	if !id.IsMoved(newID) {
 		return nil
 	}
-	_, err := r.aliases.documents.InsertNew(ctx, []alias{{OldID: r.key(newID), IsGone: true}})
+	_, err := docstore.Taken(r.aliases.documents.Insert(ctx, alias{OldID: r.key(newID), IsGone: true}))
 	return err
 }
 
@@ -185,7 +185,7 @@ func (a *Aliases) Add(ctx context.Context, ids map[string]int64) error {
 	for oldID, id := range ids {
 		documents = append(documents, alias{OldID: oldID, ID: id})
 	}
-	taken, err := a.documents.InsertNew(ctx, documents)
+	taken, err := docstore.Taken(a.documents.Insert(ctx, documents...))
 	if err != nil {
 		return err
 	}

@@ -28,12 +28,12 @@ const (
 // concurrently.
 type Boxes[T any] struct {
 	indexes    Indexes
-	all        *docstore.Projection[T]
+	all        *docstore.Reader[int64, T]
 	locationOf func(*T) (location Location, cell int64)
 }
 
 // NewBoxes returns the documents of a projection.
-func NewBoxes[T any](all *docstore.Projection[T], indexes Indexes, locationOf func(*T) (location Location, cell int64)) *Boxes[T] {
+func NewBoxes[T any](all *docstore.Reader[int64, T], indexes Indexes, locationOf func(*T) (location Location, cell int64)) *Boxes[T] {
 	return &Boxes[T]{indexes, all, locationOf}
 }
 
@@ -81,7 +81,7 @@ type cellPosition struct{ cell, id int64 }
 func (w boxWalk[T]) page(ctx context.Context, after *cellPosition, size int) (found []T, next *cellPosition, err error) {
 	reads, batch := 0, max(leastBatch, size+1)
 	for _, where := range w.parts(after) {
-		for documents, err := range w.all.BatchesUpTo(ctx, docstore.Query{Where: where, Limit: batch}, 0) {
+		for documents, err := range w.all.Batches(ctx, docstore.Query{Where: where, Limit: batch}) {
 			if err != nil {
 				return nil, nil, err
 			}

@@ -29,7 +29,7 @@ const (
 type Documents[P any] struct {
 	indexes Indexes
 	// entries are the documents as the indexes show them, and shown as results show them.
-	entries    *docstore.Projection[entry]
+	entries    *docstore.Reader[int64, entry]
 	shown      Shown[P]
 	locationOf func(*P) Location
 	// together is that of the store.
@@ -38,7 +38,7 @@ type Documents[P any] struct {
 
 // Shown are documents as results show them: a collection or a projection.
 type Shown[P any] interface {
-	GetMany(ctx context.Context, ids []int64) ([]P, error)
+	GetMany(ctx context.Context, ids []int64, as ...docstore.Consistency) ([]P, error)
 }
 
 // Location is where a document is on the map.

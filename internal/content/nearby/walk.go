@@ -191,7 +191,7 @@ func (w *walk[P]) query(ctx context.Context, p *part) error {
 
 // readStack reads all entries of a leaf cell, which has more than fit into a query.
 func (w *walk[P]) readStack(ctx context.Context, cell cellSet) (count int, err error) {
-	for batch, err := range w.entries.BatchesUpTo(ctx, docstore.Query{Where: w.indexes.in(cell, w.category), Limit: firstLimit}, 0) {
+	for batch, err := range w.entries.Batches(ctx, docstore.Query{Where: w.indexes.in(cell, w.category), Limit: firstLimit}) {
 		if err != nil {
 			return 0, err
 		}
