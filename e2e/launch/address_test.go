@@ -1,4 +1,4 @@
-package manifestrun
+package launch
 
 import (
 	"fmt"
@@ -6,8 +6,6 @@ import (
 	"os"
 	"strconv"
 	"testing"
-
-	"github.com/waybook/waybook/e2e/launch"
 )
 
 // A pod that starts again at its address finds it free.
@@ -23,7 +21,7 @@ func TestTheSystemGivesTheAddressOfAPodToNobodyElse(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for range 100 {
-		address := launch.Address(t)
+		address := Address(t)
 		_, text, err := net.SplitHostPort(address)
 		if err != nil {
 			t.Fatal(err)
