@@ -13,11 +13,11 @@ import (
 )
 
 func TestADumpThatFailsLeavesNoFileBehindTheNextOne(t *testing.T) {
-	text, err := os.ReadFile(kustomizations + "/examples/mongodump.yaml")
+	text, err := os.ReadFile("../k8s/components/mongodump/mongodump.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, manifest, _ := bytes.Cut(text, []byte("\n---\n"))
+	manifest := text[bytes.LastIndex(text, []byte("\n---\n"))+5:]
 	var job batchv1.CronJob
 	if err := yaml.UnmarshalStrict(manifest, &job); err != nil {
 		t.Fatal(err)
