@@ -43,7 +43,9 @@ func variants() []variant {
 	}
 }
 
-func (v variant) String() string { return strings.Join(append([]string{v.overlay}, v.components...), "+") }
+func (v variant) String() string {
+	return strings.Join(append([]string{v.overlay}, v.components...), "+")
+}
 
 // edit is a change that an operator makes: the text of a file of deploy/k8s, and its replacement.
 type edit struct{ file, old, new string }

@@ -1,9 +1,7 @@
 // Package guides_test does what the pages tell their readers to do.
 //
-// It runs the examples of docs/grpc.md and docs/legacy.md, the programs of docs/clients.md
-// and docs/callers.md in other languages, and deploy/README.md word by word: with the real kubectl and
-// waybookctl, a model of an API server, and the programs of the manifests on this machine. It also sends
-// every operation by the clients of other languages.
+// It runs the examples of docs/grpc.md and docs/legacy.md, and the programs of docs/clients.md
+// and docs/callers.md in other languages. It also sends every operation by the clients of other languages.
 package guides_test
 
 import (
