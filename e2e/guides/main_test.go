@@ -13,7 +13,6 @@ import (
 
 	"github.com/waybook/waybook/e2e/chromium"
 	"github.com/waybook/waybook/e2e/launch"
-	"github.com/waybook/waybook/internal/longform"
 )
 
 // What all tests share: the directory of the programs, that of the compiled Java programs, and a
@@ -36,11 +35,7 @@ func run(m *testing.M) int {
 	}
 	defer func() { _ = os.RemoveAll(directory) }()
 	binaries, classes = directory, filepath.Join(directory, "classes")
-	programs := []string{"github.com/waybook/waybook/standalone"}
-	if longform.Selected() {
-		programs = append(append(programs, launch.Programs()...), "github.com/waybook/waybook/waybookctl")
-	}
-	if err := launch.Build(directory, launch.AsTested, programs...); err != nil {
+	if err := launch.Build(directory, launch.AsTested, "github.com/waybook/waybook/standalone"); err != nil {
 		return fail(err)
 	}
 	if err := compileJava(classes); err != nil {
