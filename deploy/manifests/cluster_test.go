@@ -1,5 +1,5 @@
-// Package manifests_test checks deploy/k8s without a cluster: it renders each overlay as kubectl does, decodes it strictly, and
-// compares what no schema can, such as ports with the programs and policies with who calls whom.
+// Package manifests_test checks deploy/k8s without a cluster: it renders each overlay as kubectl does, decodes it
+// strictly, and compares what no schema can, such as ports with the programs and policies with who calls whom.
 package manifests_test
 
 import (
@@ -59,7 +59,8 @@ func render(t *testing.T, v variant, edits ...edit) (documents [][]byte) {
 	}
 	overlay := "overlays/" + v.overlay
 	for _, component := range v.components {
-		edits = append(edits, edit{overlay + "/kustomization.yaml", "\ncomponents:\n", "\ncomponents:\n  - ../../components/" + component + "\n"})
+		edits = append(edits, edit{overlay + "/kustomization.yaml", "\ncomponents:\n",
+			"\ncomponents:\n  - ../../components/" + component + "\n"})
 	}
 	for _, e := range edits {
 		file := filepath.Join(directory, e.file)
@@ -71,7 +72,8 @@ func render(t *testing.T, v variant, edits ...edit) (documents [][]byte) {
 			t.Fatal(err)
 		}
 	}
-	rendered, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), filepath.Join(directory, overlay))
+	rendered, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(),
+		filepath.Join(directory, overlay))
 	if err != nil {
 		t.Fatalf("%s: %v", v, err)
 	}
@@ -135,8 +137,8 @@ type cluster struct {
 	objects   []runtime.Object
 }
 
-// decode decodes documents strictly: an unknown or repeated field, and a kind that no check knows, is an error. Roles are not
-// known: no account has rights.
+// decode decodes documents strictly: an unknown or repeated field, and a kind that no check knows, is an error.
+// Roles are not known: no account has rights.
 func decode(v variant, documents [][]byte) (*cluster, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
@@ -147,8 +149,10 @@ func decode(v variant, documents [][]byte) (*cluster, error) {
 			return nil, err
 		}
 	}
-	scheme.AddKnownTypeWithName(schema.GroupVersionKind{Group: "cert-manager.io", Version: "v1", Kind: "Certificate"}, &certificate{})
-	scheme.AddKnownTypeWithName(schema.GroupVersionKind{Group: "cert-manager.io", Version: "v1", Kind: "Issuer"}, &issuer{})
+	scheme.AddKnownTypeWithName(schema.GroupVersionKind{Group: "cert-manager.io", Version: "v1", Kind: "Certificate"},
+		&certificate{})
+	scheme.AddKnownTypeWithName(schema.GroupVersionKind{Group: "cert-manager.io", Version: "v1", Kind: "Issuer"},
+		&issuer{})
 	decoder := serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()
 	c := &cluster{variant: v}
 	namespaces := map[string]bool{}
@@ -285,7 +289,8 @@ func ours(image string) (program string, is bool) {
 	return name, path.Base(path.Dir(image)) == "waybook"
 }
 
-// environment returns the variables of a container as the kubelet sets them. Those from Secrets have the value of secret.
+// environment returns the variables of a container as the kubelet sets them. Those from Secrets have the value of
+// secret.
 func (c *cluster) environment(container *corev1.Container, secret string) map[string]string {
 	set := map[string]string{}
 	for _, from := range container.EnvFrom {
@@ -303,7 +308,8 @@ func (c *cluster) environment(container *corev1.Container, secret string) map[st
 			set[variable.Name] = secret
 		case from.ResourceFieldRef != nil:
 			kind, name, _ := strings.Cut(from.ResourceFieldRef.Resource, ".")
-			quantity := map[string]corev1.ResourceList{"requests": container.Resources.Requests, "limits": container.Resources.Limits}[kind][corev1.ResourceName(name)]
+			quantity := map[string]corev1.ResourceList{"requests": container.Resources.Requests,
+				"limits": container.Resources.Limits}[kind][corev1.ResourceName(name)]
 			set[variable.Name] = fmt.Sprint(quantity.Value())
 		}
 	}

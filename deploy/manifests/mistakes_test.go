@@ -13,12 +13,14 @@ type mistake struct{ check, old, new string }
 func mistakes() map[string][]mistake {
 	return map[string][]mistake{
 		"dev": {
-			{"security", "pod-security.kubernetes.io/enforce: restricted", "pod-security.kubernetes.io/enforce: baseline"},
+			{"security", "pod-security.kubernetes.io/enforce: restricted",
+				"pod-security.kubernetes.io/enforce: baseline"},
 			{"security", "runAsUser: 65532", "runAsUser: 0"},
 			{"security", "readOnlyRootFilesystem: true", "readOnlyRootFilesystem: false"},
 			{"security", "serviceAccountName: blog", "serviceAccountName: poi"},
 			{"security", "enableServiceLinks: false", "enableServiceLinks: true"},
-			{"security", "automountServiceAccountToken: false\nkind: ServiceAccount", "automountServiceAccountToken: true\nkind: ServiceAccount"},
+			{"security", "automountServiceAccountToken: false\nkind: ServiceAccount",
+				"automountServiceAccountToken: true\nkind: ServiceAccount"},
 			{"resources", "resource: limits.cpu", "resource: requests.cpu"},
 			{"resources", "resource: requests.memory", "resource: limits.memory"},
 			{"resources", "cpu: 20m", "cpu: 250m"},
@@ -39,7 +41,8 @@ func mistakes() map[string][]mistake {
 			{"entrance", "WAYBOOK_TRUSTED_PROXIES: \"1\"", "WAYBOOK_TRUSTED_PROXIES: \"2\""},
 			{"references", "secretName: waybook-authority", "secretName: waybook-authorities"},
 			{"references", "key: keyfile", "key: keyfiles"},
-			{"references", "mountPath: /authority\n          name: authority", "mountPath: /authority\n          name: ca"},
+			{"references", "mountPath: /authority\n          name: authority",
+				"mountPath: /authority\n          name: ca"},
 			{"certificates", "value: /etc/waybook/tls/tls.crt", "value: /etc/waybook/tls.crt"},
 			{"replicas", "maxUnavailable: 1", "maxUnavailable: 2"},
 			{"images", "image: waybook/poi:dev", "image: waybook/blog:dev"},
@@ -47,7 +50,8 @@ func mistakes() map[string][]mistake {
 			{"network", "port: grpc\n      protocol: TCP", "port: grpc"},
 			{"network", "endPort: 9094", "endPort: 9093"},
 			{"network", "kubernetes.io/metadata.name: traefik", "kubernetes.io/metadata.name: stranger"},
-			{"network", "  podSelector: {}\n  policyTypes:\n  - Ingress\n  - Egress", "  podSelector: {}\n  policyTypes:\n  - Egress"},
+			{"network", "  podSelector: {}\n  policyTypes:\n  - Ingress\n  - Egress",
+				"  podSelector: {}\n  policyTypes:\n  - Egress"},
 		},
 		"prod": {
 			{"alerts", "https://github.com/waybook/waybook/blob/main/docs/operations.md#", "docs/operations.md#"},
@@ -82,7 +86,10 @@ func TestEachCheckFindsItsMistakes(t *testing.T) {
 				t.Fatalf("%s: %q: %v", m.check, m.new, err)
 			}
 			var found []string
-			checks()[m.check](c, func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) })
+			checks()[m.check](c, func(format string, args ...any) {
+				found = append(found, fmt.Sprintf(format,
+					args...))
+			})
 			if len(found) == 0 {
 				t.Errorf("%s finds nothing wrong with %q in place of %q", m.check, m.new, m.old)
 			}
@@ -97,8 +104,10 @@ func TestDecodingIsStrict(t *testing.T) {
 	v := variant{"prod", []string{"gateway-api"}}
 	documents := bytes.Join(render(t, v), []byte("---\n"))
 	for old, mistaken := range map[string]string{
-		"revisionHistoryLimit:": "revisionHistoryLimits:", "minReplicas: 3": "minReplicas: three", "apiVersion: policy/v1": "apiVersion: policy/v1beta1",
-		"backendRefs:": "backends:", "dnsNames:": "dnsName:", "namespace: waybook": "namespace: default", "kind: ServiceAccount": "kind: Role",
+		"revisionHistoryLimit:": "revisionHistoryLimits:", "minReplicas: 3": "minReplicas: three",
+		"apiVersion: policy/v1": "apiVersion: policy/v1beta1",
+		"backendRefs:":          "backends:", "dnsNames:": "dnsName:", "namespace: waybook": "namespace: default",
+		"kind: ServiceAccount": "kind: Role",
 	} {
 		changed := bytes.Replace(documents, []byte(old), []byte(mistaken), 1)
 		if _, err := decode(v, bytes.Split(changed, []byte("---\n"))); err == nil || bytes.Equal(changed, documents) {
@@ -111,7 +120,8 @@ const prodFile = "overlays/prod/kustomization.yaml"
 
 func TestTheNamespaceAndThePortCanBeChosen(t *testing.T) {
 	v := variant{"prod", []string{"gateway-api"}}
-	documents := render(t, v, edit{prodFile, "namespace: waybook", "namespace: pictures"}, edit{"overlays/prod/port.yaml", "8080", "80"})
+	documents := render(t, v, edit{prodFile, "namespace: waybook", "namespace: pictures"},
+		edit{"overlays/prod/port.yaml", "8080", "80"})
 	c, err := decode(v, documents)
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +129,8 @@ func TestTheNamespaceAndThePortCanBeChosen(t *testing.T) {
 	for name, check := range checks() {
 		check(c, func(format string, args ...any) { t.Errorf("%s: %s", name, fmt.Sprintf(format, args...)) })
 	}
-	if text := string(bytes.Join(documents, nil)); strings.Contains(text, ".waybook.") || !strings.Contains(text, "port: 80\n") {
+	if text := string(bytes.Join(documents, nil)); strings.Contains(text, ".waybook.") ||
+		!strings.Contains(text, "port: 80\n") {
 		t.Error("a name has the other namespace, or the Service the other port")
 	}
 }
@@ -127,7 +138,8 @@ func TestTheNamespaceAndThePortCanBeChosen(t *testing.T) {
 // A Job cannot be changed, so another release applies another Job.
 func TestAnotherImageMakesAnotherJob(t *testing.T) {
 	seen := map[string]bool{}
-	for _, tag := range []string{"newTag: v0.0.0", "newTag: v0.0.1", "digest: sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"} {
+	for _, tag := range []string{"newTag: v0.0.0", "newTag: v0.0.1",
+		"digest: sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"} {
 		for _, document := range render(t, variant{overlay: "prod"}, edit{prodFile, "newTag: v0.0.0", tag}) {
 			if bytes.Contains(document, []byte("kind: Job\n")) {
 				_, name, _ := bytes.Cut(document, []byte("\n  name: prepare-"))

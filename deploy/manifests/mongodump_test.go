@@ -26,7 +26,8 @@ func TestADumpThatFailsLeavesNoFileBehindTheNextOne(t *testing.T) {
 	command := job.Spec.JobTemplate.Spec.Template.Spec.Containers[0].Command
 	script := strings.ReplaceAll(command[2], "/dumps", dumps)
 	mongodump := func(lines string) {
-		if err := os.WriteFile(filepath.Join(programs, "mongodump"), []byte("#!/bin/sh\nfor last; do :; done\n"+lines), 0o700); err != nil { // #nosec G306 -- a program
+		if err := os.WriteFile(filepath.Join(programs, "mongodump"),
+			[]byte("#!/bin/sh\nfor last; do :; done\n"+lines), 0o700); err != nil { // #nosec G306 -- a program
 			t.Fatal(err)
 		}
 	}

@@ -38,15 +38,18 @@ func (c *cluster) endpoints() []endpoint {
 		{name: "internet", address: netip.MustParseAddr("203.0.113.7"), ports: tcp(443, 27017)},
 		{name: "database", address: netip.MustParseAddr("10.1.2.3"), ports: tcp(27017, 22)},
 		{name: "stranger", namespace: "stranger", ports: tcp(8080), labels: map[string]string{
-			"app.kubernetes.io/name": "edge", "waybook/store": "client", "gateway.networking.k8s.io/gateway-name": "gateway"}},
+			"app.kubernetes.io/name": "edge", "waybook/store": "client",
+			"gateway.networking.k8s.io/gateway-name": "gateway"}},
 		{name: "impostor", namespace: "stranger", labels: map[string]string{"app.kubernetes.io/name": "traefik"}},
 		{name: "controller", namespace: "traefik", labels: map[string]string{"app.kubernetes.io/name": "traefik"}},
 		{name: "neighbour", namespace: "traefik"},
-		{name: "gateway", namespace: "gateway", labels: map[string]string{"gateway.networking.k8s.io/gateway-name": "gateway"}},
+		{name: "gateway", namespace: "gateway",
+			labels: map[string]string{"gateway.networking.k8s.io/gateway-name": "gateway"}},
 		{name: "reports", namespace: "reports", labels: map[string]string{"app.kubernetes.io/name": "reports"}},
 		{name: "prometheus", namespace: "monitoring", ports: tcp(9090)},
 		{name: "collector", namespace: "tracing", ports: tcp(4317)},
-		{name: "dns", namespace: "kube-system", labels: map[string]string{"k8s-app": "kube-dns"}, ports: append(tcp(53), port{"", 53, corev1.ProtocolUDP})},
+		{name: "dns", namespace: "kube-system", labels: map[string]string{"k8s-app": "kube-dns"},
+			ports: append(tcp(53), port{"", 53, corev1.ProtocolUDP})},
 		{name: "newcomer", namespace: c.namespace, ports: tcp(80)},
 	}
 	for _, w := range c.workloads() {
@@ -61,21 +64,25 @@ func (c *cluster) endpoints() []endpoint {
 	return found
 }
 
-// allows reports whether the policies for one end allow traffic with the other end. The port is one of the end that is called.
+// allows reports whether the policies for one end allow traffic with the other end. The port is one of the end that
+// is called.
 func (c *cluster) allows(direction networkingv1.PolicyType, one, other endpoint, p port) bool {
 	isRestricted := false
 	for _, policy := range all[*networkingv1.NetworkPolicy](c) {
-		if one.namespace != c.namespace || !slices.Contains(policy.Spec.PolicyTypes, direction) || !selects(&policy.Spec.PodSelector, one.labels) {
+		if one.namespace != c.namespace || !slices.Contains(policy.Spec.PolicyTypes, direction) ||
+			!selects(&policy.Spec.PodSelector, one.labels) {
 			continue
 		}
 		isRestricted = true
 		for _, rule := range policy.Spec.Ingress {
-			if direction == networkingv1.PolicyTypeIngress && c.matchesPeer(rule.From, other) && matchesPort(rule.Ports, p) {
+			if direction == networkingv1.PolicyTypeIngress && c.matchesPeer(rule.From, other) &&
+				matchesPort(rule.Ports, p) {
 				return true
 			}
 		}
 		for _, rule := range policy.Spec.Egress {
-			if direction == networkingv1.PolicyTypeEgress && c.matchesPeer(rule.To, other) && matchesPort(rule.Ports, p) {
+			if direction == networkingv1.PolicyTypeEgress && c.matchesPeer(rule.To, other) &&
+				matchesPort(rule.Ports, p) {
 				return true
 			}
 		}
@@ -126,7 +133,6 @@ func (c *cluster) wantedArrows() (wanted []string) {
 	case "prod":
 		everybody += ",mongodump"
 		table += clients + ",mongodump -> database:27017\n"
-		table += "prometheus -> edge:8081\nprometheus -> account:8081\nprometheus -> album:8081\nprometheus -> blog:8081\nprometheus -> poi:8081\n"
 	}
 	table += everybody + " -> dns:53\n" + everybody + " -> dns:53/UDP\n"
 	if has("gateway-api") {
@@ -137,7 +143,7 @@ func (c *cluster) wantedArrows() (wanted []string) {
 	if has("tracing") {
 		table += serving + " -> collector:4317\n"
 	}
-	if has("monitoring") {
+	if has("monitoring") || c.overlay == "prod" {
 		for name := range strings.SplitSeq(serving, ",") {
 			table += "prometheus -> " + name + ":8081\n"
 		}
@@ -157,17 +163,19 @@ func (c *cluster) wantedArrows() (wanted []string) {
 	return wanted
 }
 
-// checkNetwork compares the connections that the policies allow with those of rule 15.5, and checks that each port names its protocol: kubectl
-// compares these lists as a whole, and would report a change at each apply.
+// checkNetwork compares the connections that the policies allow with those of rule 15.5, and checks that each port
+// names its protocol: kubectl compares these lists as a whole, and would report a change at each apply.
 func checkNetwork(c *cluster, complain complain) {
 	var got []string
 	for _, from := range c.endpoints() {
 		for _, to := range c.endpoints() {
 			for _, p := range to.ports {
-				if from.namespace != c.namespace && to.namespace != c.namespace || from.name == to.name && to.namespace != c.namespace {
+				if from.namespace != c.namespace && to.namespace != c.namespace || from.name == to.name &&
+					to.namespace != c.namespace {
 					continue
 				}
-				if c.allows(networkingv1.PolicyTypeEgress, from, to, p) && c.allows(networkingv1.PolicyTypeIngress, to, from, p) {
+				if c.allows(networkingv1.PolicyTypeEgress, from, to, p) &&
+					c.allows(networkingv1.PolicyTypeIngress, to, from, p) {
 					got = append(got, fmt.Sprintf("%s -> %s:%d/%s", from.name, to.name, p.number, p.protocol))
 				}
 			}
@@ -184,7 +192,8 @@ func checkNetwork(c *cluster, complain complain) {
 			complain("not allowed: %s", arrow)
 		}
 	}
-	if p := named[*networkingv1.NetworkPolicy](c, "default-deny"); p == nil || !selects(&p.Spec.PodSelector, nil) || len(p.Spec.PolicyTypes) != 2 || len(c.behind(&metav1.LabelSelector{})) == 0 {
+	if p := named[*networkingv1.NetworkPolicy](c, "default-deny"); p == nil || !selects(&p.Spec.PodSelector, nil) ||
+		len(p.Spec.PolicyTypes) != 2 || len(c.behind(&metav1.LabelSelector{})) == 0 {
 		complain("no policy denies by default")
 	}
 }

@@ -29,7 +29,8 @@ func build(t *testing.T) {
 		t.Fatal(err)
 	}
 	args := []string{"build", "-buildvcs=false", "-ldflags=-w", "-o", programs + "/"}
-	for _, name := range []string{"edge/cmd/edge", "services/account/cmd/account", "services/album/cmd/album", "services/blog/cmd/blog", "services/poi/cmd/poi", "standalone", "waybookctl"} {
+	for _, name := range []string{"edge/cmd/edge", "services/account/cmd/account", "services/album/cmd/album",
+		"services/blog/cmd/blog", "services/poi/cmd/poi", "standalone", "waybookctl"} {
 		args = append(args, "github.com/waybook/waybook/"+name)
 	}
 	if output, err := exec.CommandContext(t.Context(), "go", args...).CombinedOutput(); err != nil {
@@ -37,7 +38,8 @@ func build(t *testing.T) {
 	}
 }
 
-// run runs the program of a container with its arguments and its environment, in which the paths of a pod are those of this machine.
+// run runs the program of a container with its arguments and its environment, in which the paths of a pod are those
+// of this machine.
 func run(c *cluster, container *corev1.Container, here *strings.Replacer, more ...string) (string, error) {
 	program, _ := ours(container.Image)
 	var args []string
@@ -53,24 +55,11 @@ func run(c *cluster, container *corev1.Container, here *strings.Replacer, more .
 	return string(output), err
 }
 
-// Each program gets a certificate as in the overlay dev, and checks its settings.
+// Each program gets the certificate that its pod makes in the overlay dev, and checks its settings.
 func TestTheProgramsAcceptTheirSettings(t *testing.T) {
 	build(t)
 	tls := t.TempDir()
 	here := strings.NewReplacer("/etc/waybook/tls", tls, "=/data", "="+t.TempDir(), "/authority", "../k8s/overlays/dev/authority")
-	for _, v := range variants() {
-		c := decoded(t, v)
-		for _, w := range c.workloads() {
-			for _, container := range w.containers() {
-				if container.Name == "certificate" {
-					container.Args[3] = strings.Replace(container.Args[3], "$(PROGRAM)", w.name, 1)
-					if output, err := run(c, container, here); err != nil {
-						t.Fatalf("%v: %s: %v\n%s", v, w.name, err, output)
-					}
-				}
-			}
-		}
-	}
 	accepts := func(c *cluster, w workload) (string, error) {
 		last := "-check"
 		if program, _ := ours(w.pod.Containers[0].Image); program == "waybookctl" {
@@ -78,9 +67,15 @@ func TestTheProgramsAcceptTheirSettings(t *testing.T) {
 		}
 		return run(c, &w.pod.Containers[0], here, last)
 	}
-	for _, v := range variants() {
+	for _, v := range variants() { // dev is the first
 		c := decoded(t, v)
 		for _, w := range c.workloads() {
+			if init := w.pod.InitContainers; len(init) > 0 && init[0].Name == "certificate" {
+				init[0].Args[3] = strings.Replace(init[0].Args[3], "$(PROGRAM)", w.name, 1)
+				if output, err := run(c, &init[0], here); err != nil {
+					t.Fatalf("%v: %s: %v\n%s", v, w.name, err, output)
+				}
+			}
 			if _, is := ours(w.pod.Containers[0].Image); !is {
 				continue
 			}

@@ -95,7 +95,8 @@ func (p *Pod) Start() {
 	files := f.Certificates.Directory(p.Name)
 	args := []string{
 		"-admin=127.0.0.1:0", "-log-format=json", "-shutdown-delay=" + f.ShutdownDelay.String(),
-		"-tls-cert=" + filepath.Join(files, "tls.crt"), "-tls-key=" + filepath.Join(files, "tls.key"), "-tls-ca=" + filepath.Join(files, "ca.crt"),
+		"-tls-cert=" + filepath.Join(files, "tls.crt"), "-tls-key=" + filepath.Join(files, "tls.key"),
+		"-tls-ca=" + filepath.Join(files, "ca.crt"),
 	}
 	calls, memory := []string{"account"}, "192MiB"
 	switch p.Name {
@@ -115,7 +116,8 @@ func (p *Pod) Start() {
 	for _, name := range calls {
 		args = append(args, "-"+name+"="+f.target(name))
 	}
-	p.Process = Begin(f.t, filepath.Join(f.binaries, p.Name), []string{"GOMEMLIMIT=" + memory, "GOMAXPROCS=2"}, args...).Ready()
+	p.Process = Begin(f.t, filepath.Join(f.binaries, p.Name), []string{"GOMEMLIMIT=" + memory, "GOMAXPROCS=2"},
+		args...).Ready()
 }
 
 // target returns the address of a service for its callers.
