@@ -257,8 +257,12 @@ func forbidden(name, arguments, data string) string {
 
 func TestTheExampleOfSettingsIsValid(t *testing.T) {
 	t.Parallel()
-	p := launch.Begin(t, binary, nil, "-check", "-config", filepath.Join(deploy, "systemd/waybook.yaml"), "-data", t.TempDir())
-	if status := p.Wait(); status != 0 {
+	packaged := filepath.Join(t.TempDir(), "waybook") // as packages call it
+	if err := os.Symlink(binary, packaged); err != nil {
+		t.Fatal(err)
+	}
+	p := launch.Begin(t, packaged, nil, "-check", "-config", filepath.Join(deploy, "systemd/waybook.yaml"), "-data", t.TempDir())
+	if status := p.Wait(); status != 0 || p.Printed() != "waybook: the settings are valid\n" {
 		t.Errorf("status %d\n%s", status, p.Printed())
 	}
 }
