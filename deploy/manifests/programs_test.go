@@ -70,9 +70,9 @@ func TestTheProgramsAcceptTheirSettings(t *testing.T) {
 	for _, v := range variants() { // dev is the first
 		c := decoded(t, v)
 		for _, w := range c.workloads() {
-			if init := w.pod.InitContainers; len(init) > 0 && init[0].Name == "certificate" {
-				init[0].Args[3] = strings.Replace(init[0].Args[3], "$(PROGRAM)", w.name, 1)
-				if output, err := run(c, &init[0], here); err != nil {
+			if first := w.pod.InitContainers; len(first) > 0 && first[0].Name == "certificate" {
+				first[0].Args[3] = strings.Replace(first[0].Args[3], "$(PROGRAM)", w.name, 1)
+				if output, err := run(c, &first[0], here); err != nil {
 					t.Fatalf("%v: %s: %v\n%s", v, w.name, err, output)
 				}
 			}

@@ -167,9 +167,9 @@ func checkCertificates(c *cluster, complain complain) {
 			complain("%s: nothing is mounted at %s", w.name, at)
 			continue
 		}
-		if init := w.pod.InitContainers; c.overlay == "dev" {
-			if len(init) != 1 || !slices.Contains(init[0].Args, at) ||
-				init[0].Env[0].ValueFrom.FieldRef.FieldPath != "metadata.labels['app.kubernetes.io/name']" {
+		if first := w.pod.InitContainers; c.overlay == "dev" {
+			if len(first) != 1 || !slices.Contains(first[0].Args, at) ||
+				first[0].Env[0].ValueFrom.FieldRef.FieldPath != "metadata.labels['app.kubernetes.io/name']" {
 				complain("%s makes no certificate", w.name)
 			}
 			continue
