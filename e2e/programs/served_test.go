@@ -234,3 +234,46 @@ func TestThePhotosOfAnOldServiceAreServedByTheProxies(t *testing.T) {
 		send(t, client, http.MethodGet, "https://"+site+"/upload/photo/", "").expect(t, 404, "")
 	})
 }
+
+// Waybook is down, breaks connections, does not answer, or is not asked because the body is too large.
+func TestTheProxiesFailInXML(t *testing.T) {
+	t.Parallel()
+	listen := func(serve func(net.Conn)) string {
+		t.Helper()
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = listener.Close() })
+		go func() {
+			for connection, err := listener.Accept(); err == nil; connection, err = listener.Accept() {
+				serve(connection)
+			}
+		}()
+		return listener.Addr().String()
+	}
+	failure := func(info string) string {
+		return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<response><status>FAILED</status><info>" + info + "</info></response>"
+	}
+	form := func(bytes int) string { return "func=getPOI&more=" + strings.Repeat("x", bytes) }
+	for _, c := range []struct {
+		name, upstream, body string
+		status               int
+		info, retry          string
+	}{
+		{"down", launch.Address(t), form(1), 502, "SERVICE UNAVAILABLE", "5"},
+		{"broken", listen(func(c net.Conn) { _ = c.Close() }), form(1), 502, "SERVICE UNAVAILABLE", "5"},
+		{"slow", listen(func(net.Conn) {}), form(1), 504, "SERVICE TIMEOUT", "5"},
+		{"too large", installed(t).HTTP, form(5 << 20), 413, "REQUEST TOO LARGE", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			eachProxy(t, c.upstream, func(t *testing.T, p *proxy) {
+				reply := send(t, p.client("127.0.0.1"), http.MethodPost, api, c.body).expect(t, c.status, failure(c.info))
+				if got := reply.Header; got.Get("Content-Type") != "text/xml; charset=utf-8" || got.Get("Retry-After") != c.retry {
+					t.Errorf("%v", got)
+				}
+			})
+		})
+	}
+}
