@@ -56,8 +56,8 @@ type Aliases struct {
 	documents collection
 }
 
-// collection is the collection of the aliases. Who knows the fields of Aliases does not compile its methods again, because it is
-// behind an interface (docs/decisions/repository.md).
+// collection is the collection of the aliases. Who knows the fields of Aliases does not compile its methods again,
+// because it is behind an interface (docs/decisions/repository.md).
 type collection interface {
 	Get(ctx context.Context, oldID string, as ...docstore.Consistency) (alias, error)
 	GetMany(ctx context.Context, oldIDs []string, as ...docstore.Consistency) ([]alias, error)

@@ -111,8 +111,8 @@ type Numbers struct {
 	ahead  int64
 }
 
-// counters are the stored ones. Who knows the fields of Numbers does not compile the methods of the collection again, because it
-// is behind an interface (docs/decisions/repository.md).
+// counters are the stored ones. Who knows the fields of Numbers does not compile the methods of the collection again,
+// because it is behind an interface (docs/decisions/repository.md).
 type counters interface {
 	Insert(ctx context.Context, documents ...counter) error
 	Update(ctx context.Context, collection string, change func(*counter) error) (counter, error)
