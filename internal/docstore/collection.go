@@ -91,8 +91,9 @@ func Open[K Key, T any](ctx context.Context, engine Engine, spec Spec) (*Collect
 	return &Collection[K, T]{Reader[K, T]{c}}, nil
 }
 
-// Project returns a reader of a collection's documents as type T, which has only some of their fields. A long list costs
-// less this way, and least if the index of a query has all of these fields, as integers: then the documents are not read.
+// Project returns a reader of a collection's documents as type T, which has only some of their fields. A long list
+// costs less this way, and least if the index of a query has all of these fields, as integers: then the documents are
+// not read.
 func Project[T any, K Key, Whole any](c *Collection[K, Whole]) *Reader[K, T] {
 	return &Reader[K, T]{c.core.project(reflect.TypeFor[T]())}
 }
@@ -162,8 +163,8 @@ func (r *Reader[K, T]) Batches(ctx context.Context, query Query) iter.Seq2[[]T, 
 	}
 }
 
-// Insert stores or refuses each of the documents. Errors: *RefusedError, which wraps a *DuplicateError for each document
-// that is there already. After any other error, some of the documents may be stored.
+// Insert stores or refuses each of the documents. Errors: *RefusedError, which wraps a *DuplicateError for each
+// document that is there already. After any other error, some of the documents may be stored.
 func (c *Collection[K, T]) Insert(ctx context.Context, documents ...T) error {
 	return c.core.insert(ctx, len(documents), func(i int) any { return &documents[i] })
 }
@@ -217,8 +218,8 @@ func (s Stored[T]) Unchanged() Condition {
 	return Is(RevisionField, revision)
 }
 
-// GetStored returns the documents that exist, for UpdateFrom. as is Durable, which it is if it is missing, or Linearizable for
-// one document.
+// GetStored returns the documents that exist, for UpdateFrom. as is Durable, which it is if it is missing, or
+// Linearizable for one document.
 func (c *Collection[K, T]) GetStored(ctx context.Context, ids []K, as ...Consistency) ([]Stored[T], error) {
 	raws, err := c.core.withIDs(ctx, ValuesOf(ids), Scan{As: cmp.Or(one(as), Durable)})
 	if err != nil {
@@ -245,8 +246,8 @@ func (c *Collection[K, T]) UpdateFrom(ctx context.Context, stored []Stored[T], c
 	return c.core.updateFrom(ctx, raws, &document, func() bool { return change(&document) })
 }
 
-// Modify changes a document without reading it before, and returns it as it was. An Update that has read what Modify sets
-// runs again. Errors: ErrNotFound, and ErrConflict if the document does not meet the conditions.
+// Modify changes a document without reading it before, and returns it as it was. An Update that has read what Modify
+// sets runs again. Errors: ErrNotFound, and ErrConflict if the document does not meet the conditions.
 func (c *Collection[K, T]) Modify(ctx context.Context, id K, how Edit) (before T, err error) {
 	err = c.core.modify(ctx, ValueOf(id), how, &before)
 	return before, err

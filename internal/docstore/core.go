@@ -18,7 +18,8 @@ type core struct {
 	spec  Spec
 	table Table
 	store Engine
-	// document is the type of the documents. plan decodes them; it is nil if only the driver can. shape names their fields.
+	// document is the type of the documents. plan decodes them; it is nil if only the driver can. shape names their
+	// fields.
 	document reflect.Type
 	plan     *plan
 	shape    shape

@@ -78,8 +78,8 @@ func (e *RefusedError) Unwrap() []error {
 	return slices.DeleteFunc(slices.Clone(e.Errs), func(err error) bool { return err == nil })
 }
 
-// Taken takes the documents out of an error of Insert that were there already, and returns their positions. What is left is
-// nil, or why others were not stored.
+// Taken takes the documents out of an error of Insert that were there already, and returns their positions. What is
+// left is nil, or why others were not stored.
 func Taken(err error) (positions []int, left error) {
 	refused, isRefused := errors.AsType[*RefusedError](err)
 	if !isRefused {

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/x/bsonx/bsoncore"
 )
 
 // errMalformed reports bytes that are no BSON document.
@@ -20,17 +21,14 @@ type element struct {
 
 // nextElement splits off the first element.
 func nextElement(body []byte) (e element, rest []byte, ok bool) {
-	end := bytes.IndexByte(body[1:], 0) + 1
-	if end == 0 {
-		return e, nil, false
-	}
-	e.kind, e.name, rest = bson.Type(body[0]), body[1:end], body[end+1:]
-	size, ok := sizeOf(e.kind, rest)
+	found, rest, ok := bsoncore.ReadElement(body)
 	if !ok {
 		return e, nil, false
 	}
-	e.value = rest[:size]
-	return e, rest[size:], true
+	end := bytes.IndexByte(found[1:], 0) + 1
+	e.kind, e.name, e.value = bson.Type(found[0]), found[1:end], found[end+1:]
+	isWhole := e.kind != bson.TypeString || len(e.value) > 4 && e.value[len(e.value)-1] == 0
+	return e, rest, isWhole
 }
 
 // elementsOf returns the bytes between the length and the final zero byte of a document.
@@ -79,59 +77,6 @@ func (f *finder) find(name string) (found element, ok bool) {
 
 // raw returns the value as the driver presents it.
 func (e element) raw() bson.RawValue { return bson.RawValue{Type: e.kind, Value: e.value} }
-
-// sizeOf returns the size of an element's value in bytes. It returns false if the type is
-// not known or the value is incomplete.
-func sizeOf(kind bson.Type, rest []byte) (int, bool) {
-	size := 0
-	switch kind {
-	case bson.TypeNull, bson.TypeUndefined, bson.TypeMinKey, bson.TypeMaxKey:
-	case bson.TypeBoolean:
-		size = 1
-	case bson.TypeInt32:
-		size = 4
-	case bson.TypeDouble, bson.TypeDateTime, bson.TypeInt64, bson.TypeTimestamp:
-		size = 8
-	case bson.TypeObjectID:
-		size = 12
-	case bson.TypeDecimal128:
-		size = 16
-	case bson.TypeString, bson.TypeJavaScript, bson.TypeSymbol:
-		return textSize(rest)
-	case bson.TypeDBPointer:
-		text, ok := textSize(rest)
-		return text + 12, ok && text+12 <= len(rest)
-	case bson.TypeRegex:
-		pattern := bytes.IndexByte(rest, 0) + 1
-		options := bytes.IndexByte(rest[pattern:], 0) + 1
-		return pattern + options, pattern > 0 && options > 0
-	case bson.TypeBinary:
-		return prefixedSize(rest, 0, 5)
-	case bson.TypeEmbeddedDocument, bson.TypeArray:
-		return prefixedSize(rest, 5, 0)
-	case bson.TypeCodeWithScope:
-		return prefixedSize(rest, 14, 0)
-	default:
-		return 0, false
-	}
-	return size, size <= len(rest)
-}
-
-// prefixedSize returns the size of a value that begins with a length of at least least bytes,
-// and has more bytes than that length.
-func prefixedSize(rest []byte, least uint32, more int64) (int, bool) {
-	if len(rest) < 4 {
-		return 0, false
-	}
-	length := binary.LittleEndian.Uint32(rest)
-	return int(int64(length) + more), length >= least && int64(length)+more <= int64(len(rest))
-}
-
-// textSize returns the size of a text with its length and its final zero byte.
-func textSize(rest []byte) (int, bool) {
-	size, ok := prefixedSize(rest, 1, 4)
-	return size, ok && rest[size-1] == 0
-}
 
 // sharedString returns bytes that never change as a string, without a copy.
 func sharedString(text []byte) string {

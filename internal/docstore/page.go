@@ -27,7 +27,8 @@ type Query struct {
 	Token string
 	// Descending reverses the order of the index.
 	Descending bool
-	// Limit is the maximum number of documents of a page, 1 or more. Most is that of all pages of Batches; 0 means no limit.
+	// Limit is the maximum number of documents of a page, 1 or more. Most is that of all pages of Batches; 0 means no
+	// limit.
 	Limit, Most int
 	// MaxBytes bounds their total size; 0 means MaxPageBytes. A page of a single document may be
 	// larger.

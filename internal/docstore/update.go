@@ -163,7 +163,8 @@ type Edit struct {
 	// Set are new values of fields, or amounts to add to them (Plus). A field of an index is an integer, and the index is
 	// not unique.
 	Set map[string]any
-	// Mark, unless nil, are further fields to set, which do not count: a document that has all values of Set stays as it is.
+	// Mark, unless nil, are further fields to set, which do not count: a document that has all values of Set stays as
+	// it is.
 	Mark map[string]any
 	// Raise, unless its field is empty, is an integer field that becomes By if it is less or missing.
 	Raise Amount

@@ -19,9 +19,9 @@ func NewSoleSource(now func() time.Time) *Source {
 	return s
 }
 
-// In returns a function that draws identifiers in a place, for a collection. highest returns the highest identifier that is
-// stored there from another one on. The first of a sole source is above all of them, also those of a process before this one
-// whose clock was ahead.
+// In returns a function that draws identifiers in a place, for a collection. highest returns the highest identifier
+// that is stored there from another one on. The first of a sole source is above all of them, also those of a process
+// before this one whose clock was ahead.
 func (s *Source) In(ctx context.Context, place Place, highest func(ctx context.Context, from int64) (int64, error)) func(after int64, taken int) (int64, error) {
 	return func(after int64, taken int) (int64, error) {
 		if from, isUnmet := s.Unmet(place); isUnmet {

@@ -239,8 +239,8 @@ func (in *intake[K, T]) insert(ctx context.Context) error {
 	return apierror.New(codes.Aborted, "CONFLICT", "other calls kept changing the same records; retry")
 }
 
-// getOrGone returns the documents that are stored, and the states of those that are deleted. It shows only what no later
-// failure of a server undoes.
+// getOrGone returns the documents that are stored, and the states of those that are deleted. It shows only what no
+// later failure of a server undoes.
 func getOrGone[K docstore.Key, T any](ctx context.Context, c *docstore.Collection[K, T], ids []K) (found []T, gone map[K]int64, err error) {
 	if found, err = c.GetMany(ctx, ids, docstore.Durable); err != nil || len(found) == len(ids) {
 		return found, nil, err

@@ -53,7 +53,17 @@ func byID() docstore.Index1[int64] { return docstore.Index1[int64]{Name: "identi
 
 // Aliases are those of one kind of content. They may be used concurrently.
 type Aliases struct {
-	documents *docstore.Collection[string, alias]
+	documents collection
+}
+
+// collection is the collection of the aliases. Who knows the fields of Aliases does not compile its methods again,
+// because it is behind an interface (docs/decisions/repository.md).
+type collection interface {
+	Get(ctx context.Context, oldID string, as ...docstore.Consistency) (alias, error)
+	GetMany(ctx context.Context, oldIDs []string, as ...docstore.Consistency) ([]alias, error)
+	Find(ctx context.Context, where docstore.Where) (alias, error)
+	Insert(ctx context.Context, documents ...alias) error
+	Update(ctx context.Context, oldID string, change func(*alias) error) (alias, error)
 }
 
 // Open opens the aliases in the named collection.

@@ -48,8 +48,8 @@ type Directory struct {
 	hits, misses, stale atomic.Uint64
 }
 
-// cache is an otter.Cache. The services that know the fields of a Directory do not compile the cache again, because it is
-// behind an interface (docs/decisions/repository.md).
+// cache is an otter.Cache. The services that know the fields of a Directory do not compile the cache again, because
+// it is behind an interface (docs/decisions/repository.md).
 type cache interface {
 	GetIfPresent(id int64) (Profile, bool)
 	GetEntryQuietly(id int64) (otter.Entry[int64, Profile], bool)

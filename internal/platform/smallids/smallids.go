@@ -107,8 +107,16 @@ func (s *Setting) IsOn() bool { return s != nil && s.from != 0 }
 // Numbers are the counters of a service. It may be used concurrently.
 type Numbers struct {
 	*Setting
-	stored *docstore.Collection[string, counter]
+	stored counters
 	ahead  int64
+}
+
+// counters are the stored ones. Who knows the fields of Numbers does not compile the methods of the collection again,
+// because it is behind an interface (docs/decisions/repository.md).
+type counters interface {
+	Insert(ctx context.Context, documents ...counter) error
+	Update(ctx context.Context, collection string, change func(*counter) error) (counter, error)
+	Modify(ctx context.Context, collection string, how docstore.Edit) (counter, error)
 }
 
 // Open returns the counters of a service; nil if the setting is off. Then the store must have none that was used.
