@@ -33,9 +33,6 @@ var exempt = map[string]string{
 	"launch/metrics.go":           "reads admin ports",
 	"load/memory_test.go":         "reads a reply in parts",
 	"operations/store_test.go":    "opens the collections of the services, and serves nothing",
-	"programs/evening_test.go":    "is a client of a proxy",
-	"programs/proxy_test.go":      "is a client of proxies, which end TLS",
-	"programs/served_test.go":     "is a client of proxies, which end TLS",
 	"world/certificates_test.go":  "serves programs of the simulated world, whose calls take turns",
 	"world/program_test.go":       "assembles programs whose calls take turns on fake time",
 }
