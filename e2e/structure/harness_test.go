@@ -32,7 +32,6 @@ var exempt = map[string]string{
 	"guides/driver_test.go":       "is one of the clients that the page's are compared with",
 	"launch/metrics.go":           "reads admin ports",
 	"load/memory_test.go":         "reads a reply in parts",
-	"operations/store_test.go":    "opens the collections of the services, and serves nothing",
 	"world/certificates_test.go":  "serves programs of the simulated world, whose calls take turns",
 	"world/program_test.go":       "assembles programs whose calls take turns on fake time",
 }
