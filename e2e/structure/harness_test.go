@@ -29,7 +29,6 @@ var exempt = map[string]string{
 	"contract/deployment_test.go": "has the connections of the contract's cases, also through proxies",
 	"contract/request_test.go":    "the bytes of a request are the case",
 	"faults/client_test.go":       "bounds its time as the history of calls needs it",
-	"guides/driver_test.go":       "is one of the clients that the page's are compared with",
 	"launch/metrics.go":           "reads admin ports",
 	"load/memory_test.go":         "reads a reply in parts",
 	"world/certificates_test.go":  "serves programs of the simulated world, whose calls take turns",
