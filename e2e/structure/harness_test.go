@@ -25,12 +25,10 @@ var handmade = map[string][]string{
 
 // exempt are the files of e2e that may, and why.
 var exempt = map[string]string{
-	"contract/deployment_test.go": "has the connections of the contract's cases, also through proxies",
-	"contract/request_test.go":    "the bytes of a request are the case",
-	"faults/client_test.go":       "bounds its time as the history of calls needs it",
-	"load/memory_test.go":         "reads a reply in parts",
-	"world/certificates_test.go":  "serves programs of the simulated world, whose calls take turns",
-	"world/program_test.go":       "assembles programs whose calls take turns on fake time",
+	"faults/client_test.go":      "bounds its time as the history of calls needs it",
+	"load/memory_test.go":        "reads a reply in parts",
+	"world/certificates_test.go": "serves programs of the simulated world, whose calls take turns",
+	"world/program_test.go":      "assembles programs whose calls take turns on fake time",
 }
 
 func TestTestsStartWaybookAndSendFormsByOneHarness(t *testing.T) {
