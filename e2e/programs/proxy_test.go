@@ -16,6 +16,7 @@ import (
 
 	"github.com/waybook/waybook/e2e/examples"
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
 // site is the name that the examples of proxies have, and that the test's certificate is for.
@@ -155,7 +156,7 @@ func caddy(t *testing.T, own ports, upstream string) (program string, environmen
 
 // client returns a client of the proxy that connects from an address of this machine, such as
 // 127.0.0.2. It speaks HTTP/2.
-func (p *proxy) client(from string) *http.Client {
+func (p *proxy) client(from string) *waybooktest.Client {
 	transport := &http.Transport{
 		TLSClientConfig:   &tls.Config{RootCAs: p.authorities, MinVersion: tls.VersionTLS12},
 		ForceAttemptHTTP2: true,
@@ -169,8 +170,5 @@ func (p *proxy) client(from string) *http.Client {
 		},
 	}
 	p.t.Cleanup(transport.CloseIdleConnections)
-	return &http.Client{
-		Transport:     transport,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
+	return waybooktest.ClientOver(p.t, "https://"+site, transport)
 }
