@@ -246,7 +246,8 @@ func TestTheProxiesFailInXML(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			eachProxy(t, c.upstream, func(t *testing.T, p *proxy) {
-				reply := send(t, p.client("127.0.0.1"), http.MethodPost, api, c.body).expect(t, c.status, failure(c.info))
+				reply := p.client("127.0.0.1").Post(c.body)
+				expect(t, reply, c.status, failure(c.info))
 				if got := reply.Header; got.Get("Content-Type") != "text/xml; charset=utf-8" || got.Get("Retry-After") != c.retry {
 					t.Errorf("%v", got)
 				}
