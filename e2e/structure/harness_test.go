@@ -25,8 +25,6 @@ var handmade = map[string][]string{
 
 // exempt are the files of e2e that may, and why.
 var exempt = map[string]string{
-	"faults/client_test.go":      "bounds its time as the history of calls needs it",
-	"load/memory_test.go":        "reads a reply in parts",
 	"world/certificates_test.go": "serves programs of the simulated world, whose calls take turns",
 	"world/program_test.go":      "assembles programs whose calls take turns on fake time",
 }
