@@ -7,7 +7,7 @@ import (
 	"unsafe"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/x/bsonx/bsoncore"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 )
 
 // errMalformed reports bytes that are no BSON document.
