@@ -89,7 +89,7 @@ type position struct {
 }
 
 // tolerance is how far, in metres, landmarks of two pages may be from their order.
-const tolerance = 0.03
+const tolerance = 0.1 + 0.03
 
 func sorted(all []position) []position {
 	return slices.SortedFunc(slices.Values(all), func(a, b position) int { return cmp.Or(cmp.Compare(a.Distance, b.Distance), cmp.Compare(a.ID, b.ID)) })

@@ -125,8 +125,8 @@ func FuzzNoPlaceOfACircleIsOutsideItsCells(f *testing.F) {
 		if cells := covering(circle.within(radius+slack), fewCells); !cells.ContainsCellID(cellID(leaf)) {
 			t.Errorf("%+v: %v, %v, %v away, is outside of all cells", circle, placeLat, placeLng, away)
 		}
-		if p := circle.positionOf(Key{Cell: leaf}); math.Abs(p.away-away) > cellError/2 {
-			t.Errorf("%+v: %v, %v is %v away, and its cell %v", circle, placeLat, placeLng, away, p.away)
+		if ofCell := circle.distanceOf(leaf); math.Abs(ofCell-away) > cellError/2 {
+			t.Errorf("%+v: %v, %v is %v away, and its cell %v", circle, placeLat, placeLng, away, ofCell)
 		}
 	})
 }

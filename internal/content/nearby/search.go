@@ -106,7 +106,7 @@ func DocumentsOf[P any](page []Found[P]) []P {
 
 // Around returns a page of the documents in a circle, nearest first, and the token of the next one, which is empty on the
 // last. A page may be short although another follows; a full one has a token only if something follows. The first of a page
-// may be nearer than the last of the one before by cellError. Errors: docstore.ErrBadToken.
+// may be nearer than the last of the one before by a tenth of a metre. Errors: docstore.ErrBadToken.
 func (d *Documents[P]) Around(ctx context.Context, circle Circle, query Query) (page []Found[P], next string, err error) {
 	s := search[P]{Documents: d, area: circle, Query: query}
 	page, next, err = s.page(ctx, func(after *position, want int) ([]position, position, bool, error) {
@@ -133,9 +133,9 @@ type search[P any] struct {
 	reads int
 }
 
-// position is a place in the order of a search: by the distance in metres, then by the key.
+// position is a place in the order of a search: by the distance in tenths of a metre, which is 0 in a box, then by the key.
 type position struct {
-	away float64
+	away int64
 	Key
 }
 
@@ -212,8 +212,8 @@ func (s *search[P]) origin() []byte {
 }
 
 func (s *search[P]) tokenOf(p position) string {
-	token := binary.BigEndian.AppendUint64(s.origin(), math.Float64bits(p.away))
-	for _, n := range [...]int64{p.Cell, p.Day, p.Category, p.ID} {
+	token := s.origin()
+	for _, n := range [...]int64{p.away, p.Cell, p.Day, p.Category, p.ID} {
 		token = binary.AppendVarint(token, n)
 	}
 	return docstore.EncodeToken(token)
@@ -225,17 +225,16 @@ func (s *search[P]) parse(text string) (*position, error) {
 		return nil, nil
 	}
 	token, err := docstore.DecodeToken(text)
-	if err != nil || len(token) < originBytes+8 || !bytes.Equal(token[:originBytes], s.origin()) {
+	if err != nil || len(token) < originBytes || !bytes.Equal(token[:originBytes], s.origin()) {
 		return nil, docstore.ErrBadToken
 	}
-	p := position{away: math.Float64frombits(binary.BigEndian.Uint64(token[originBytes:]))}
-	token = token[originBytes+8:]
-	for _, field := range [...]*int64{&p.Cell, &p.Day, &p.Category, &p.ID} {
+	var p position
+	token = token[originBytes:]
+	for _, field := range [...]*int64{&p.away, &p.Cell, &p.Day, &p.Category, &p.ID} {
 		n, length := binary.Varint(token)
 		*field, token = n, token[max(0, length):]
 	}
-	// NaN fails the comparisons. A position has one token.
-	if !(p.away >= 0 && p.away <= math.Pi*earthRadius) || s.tokenOf(p) != text {
+	if p.away < 0 || float64(p.away) > 10*math.Pi*earthRadius || s.tokenOf(p) != text { // a position has one token
 		return nil, docstore.ErrBadToken
 	}
 	return &p, nil

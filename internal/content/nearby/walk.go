@@ -82,17 +82,17 @@ type walk[P any] struct {
 // A query that reaches its limit is not wasted, because no cell is read twice. The next
 // ring is thinner then, its cells are smaller, and the limit is higher.
 func (s *search[P]) around(ctx context.Context, circle Circle, after *position, want int) (found []position, end position, isLast bool, err error) {
-	w := walk[P]{search: s, circle: circle, after: position{away: -1}, want: want}
+	w, start := walk[P]{search: s, circle: circle, after: position{away: -1}, want: want}, 0.0
 	maxCells, limit := fewCells, firstLimit+4*want
 	if s.Filter != (Filter{}) {
 		limit = filteredLimit + 4*want
 	}
 	if after != nil {
 		w.after, maxCells = *after, manyCells
+		start = max(0, float64(after.away)-0.5) / 10
 		coverer := s2.RegionCoverer{MaxLevel: 30, LevelMod: 1, MaxCells: manyCells}
-		w.done = coverer.InteriorCovering(circle.within(max(0, after.away-slack)))
+		w.done = coverer.InteriorCovering(circle.within(max(0, start-slack)))
 	}
-	start := max(0, w.after.away)
 	// All entries up to inner are read.
 	inner, outer := start, w.bound()
 	for isFirst := true; ; isFirst = false {
@@ -117,12 +117,12 @@ func (s *search[P]) around(ctx context.Context, circle Circle, after *position, 
 		case !isFirst:
 			least, maxCells, limit = thinnestRing*ring, manyCells, min(2*limit, lastLimit)
 		}
-		if s.Filter != (Filter{}) && s.reads >= maxReads && inner > start {
-			return w.found[:w.within(inner)], position{inner, Key{ID: math.MaxInt64}}, false, nil
+		if end = wholly(inner); s.Filter != (Filter{}) && s.reads >= maxReads && end.away > w.after.away {
+			return w.found[:w.count(end)], end, false, nil
 		}
 		// The next ring should have one and a half times the missing number, in half of the entries of a query.
 		area := read.AverageArea() * earthRadius * earthRadius / min(1, cells.AverageArea()*earthRadius*earthRadius/(math.Pi*ring))
-		missing := float64(want - w.within(inner))
+		missing := float64(want - w.count(end))
 		next := min(1.5*missing*area/(float64(shown)+0.5), 0.5*float64(limit)*area/(float64(count)+0.5)) / math.Pi
 		outer = min(bound, math.Sqrt(inner*inner+max(next, least)))
 	}
@@ -130,17 +130,21 @@ func (s *search[P]) around(ctx context.Context, circle Circle, after *position, 
 
 // bound returns a radius beyond which no document is wanted.
 func (w *walk[P]) bound() float64 {
+	bound := w.circle.radius + cellError
 	if len(w.found) == w.want {
-		return w.found[w.want-1].away
+		bound = min(bound, (float64(w.found[w.want-1].away)+0.5)/10)
 	}
-	return w.circle.radius + cellError
+	return bound
 }
 
-// within counts the found documents within a radius.
-func (w *walk[P]) within(radius float64) (count int) {
-	for count < len(w.found) && w.found[count].away <= radius {
-		count++
-	}
+// wholly returns the last position of which all documents are within a radius.
+func wholly(radius float64) position {
+	return position{int64(math.Floor(10*radius - 0.5)), Key{ID: math.MaxInt64}}
+}
+
+// count counts the found documents up to a position.
+func (w *walk[P]) count(end position) int {
+	count, _ := slices.BinarySearchFunc(w.found, end, position.compare)
 	return count
 }
 
@@ -220,7 +224,7 @@ func (w *walk[P]) keep(keys []Key) (shown int) {
 			continue
 		}
 		shown++
-		if p := w.circle.positionOf(k); p.away <= bound && p.compare(w.after) > 0 {
+		if p := w.circle.positionOf(k); float64(p.away)-0.5 <= 10*bound && p.compare(w.after) > 0 {
 			w.found = append(w.found, p)
 		}
 	}
