@@ -53,12 +53,14 @@ type area interface {
 // Circle is the area of all points within radius, in metres, of its middle.
 type Circle struct {
 	middle point
+	center s2.Point // the middle on the sphere
 	radius float64
 }
 
 // CircleOf returns the circle of a request.
 func CircleOf(c *typev1.Circle) Circle {
-	return Circle{middle: pointAt(c.GetCenter().GetLat(), c.GetCenter().GetLng()), radius: c.GetRadiusMeters()}
+	middle := pointAt(c.GetCenter().GetLat(), c.GetCenter().GetLng())
+	return Circle{middle, middle.onSphere(), c.GetRadiusMeters()}
 }
 
 // Locate implements area.
@@ -74,7 +76,7 @@ func (c Circle) positionOf(k Key) position {
 
 // distanceOf returns the distance of the middle of a leaf cell, in metres.
 func (c Circle) distanceOf(cell int64) float64 {
-	return float64(c.middle.onSphere().Distance(cellID(cell).Point())) * earthRadius
+	return float64(c.center.Distance(cellID(cell).Point())) * earthRadius
 }
 
 // slack is how far, in metres, cells extend beyond a circle. So rounding never leaves out a
@@ -83,7 +85,7 @@ const slack = 0.1
 
 // within returns the part of a circle within a radius.
 func (c Circle) within(radius float64) s2.Cap {
-	return s2.CapFromCenterAngle(c.middle.onSphere(), s1.Angle(radius/earthRadius))
+	return s2.CapFromCenterAngle(c.center, s1.Angle(radius/earthRadius))
 }
 
 // Box is the set of points between two parallels and two meridians, in degrees. It crosses the
@@ -136,7 +138,7 @@ func (b Box) cells(about int) s2.CellUnion {
 	all := covering(b.enlarged(), about)
 	for _, lat := range [...]float64{-90, 90} {
 		if b.south <= lat && lat <= b.north {
-			all = s2.CellUnionFromUnion(all, covering(Circle{middle: point{lat: lat}}.within(slack), about))
+			all = s2.CellUnionFromUnion(all, covering(Circle{center: point{lat: lat}.onSphere()}.within(slack), about))
 		}
 	}
 	return all

@@ -116,7 +116,7 @@ func FuzzNoPlaceOfACircleIsOutsideItsCells(f *testing.F) {
 		if !(radius >= 0 && radius <= 1e5) {
 			return
 		}
-		circle := Circle{middle: pointAt(lat, lng), radius: radius}
+		circle := Circle{pointAt(lat, lng), pointAt(lat, lng).onSphere(), radius}
 		away, isInside := circle.Locate(placeLat, placeLng)
 		if !isInside {
 			return

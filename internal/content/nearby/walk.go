@@ -17,8 +17,8 @@ const (
 	// leastBatch is the least number of entries that a query of a box asks for: a small
 	// page may lie among many entries around the box.
 	leastBatch = 500
-	// firstLimit bounds the entries of the first query of a circle, with a filter, which may leave out most.
-	firstLimit, filteredLimit = 1000, 5000
+	// firstLimit bounds the entries of the first query of a circle.
+	firstLimit = 1000
 	// fewCells cover a wide circle, manyCells a crowded one. A few large cells would lie mostly outside of what is left of
 	// a circle, while each cell costs a seek.
 	fewCells, manyCells = 16, 256
@@ -83,9 +83,9 @@ type walk[P any] struct {
 // ring is thinner then, its cells are smaller, and the limit is higher.
 func (s *search[P]) around(ctx context.Context, circle Circle, after *position, want int) (found []position, end position, isLast bool, err error) {
 	w, start := walk[P]{search: s, circle: circle, after: position{away: -1}, want: want}, 0.0
-	maxCells, limit := fewCells, firstLimit+4*want
+	maxCells, limit, growth := fewCells, firstLimit+4*want, 2
 	if s.Filter != (Filter{}) {
-		limit = filteredLimit + 4*want
+		limit, growth = 2*limit, 4
 	}
 	if after != nil {
 		w.after, maxCells = *after, manyCells
@@ -113,9 +113,9 @@ func (s *search[P]) around(ctx context.Context, circle Circle, after *position, 
 			return w.found, w.found[want-1], false, nil
 		case isRead:
 			inner, least, read = outer, 4*ring, cells
-			limit = min(2*limit, lastLimit)
+			limit = min(growth*limit, lastLimit)
 		case !isFirst:
-			least, maxCells, limit = thinnestRing*ring, manyCells, min(2*limit, lastLimit)
+			least, maxCells, limit = thinnestRing*ring, manyCells, min(growth*limit, lastLimit)
 		}
 		if end = wholly(inner); s.Filter != (Filter{}) && s.reads >= maxReads && end.away > w.after.away {
 			return w.found[:w.count(end)], end, false, nil
@@ -219,12 +219,17 @@ func split(cells s2.CellUnion, at int64) (before, others s2.CellUnion) {
 // keep adds those of the entries to found that the search may want, and returns how many the filter shows.
 func (w *walk[P]) keep(keys []Key) (shown int) {
 	bound := w.bound()
+	var last Key
+	var p position
 	for _, k := range keys {
 		if !w.shows(k) {
 			continue
 		}
-		shown++
-		if p := w.circle.positionOf(k); float64(p.away)-0.5 <= 10*bound && p.compare(w.after) > 0 {
+		if shown++; k.Cell != last.Cell || shown == 1 {
+			p = w.circle.positionOf(k)
+		}
+		last, p.ID = k, k.ID
+		if float64(p.away)-0.5 <= 10*bound && p.compare(w.after) > 0 {
 			w.found = append(w.found, p)
 		}
 	}
