@@ -13,8 +13,8 @@ import (
 )
 
 func TestAPageInAnyLayoutTakesFewQueries(t *testing.T) {
-	// A city far from the middle takes more, until the search has found its near edge.
-	most := map[string]int{"uniform": 5, "towns": 6, "city": 12, "world": 5}
+	// A city far from the middle takes more, until the search has found its near edge. So does a category that few have.
+	most := map[string]int{"uniform": 6, "towns": 8, "city": 12, "world": 5}
 	for _, layout := range slices.Sorted(maps.Keys(layouts)) {
 		t.Run(layout, func(t *testing.T) {
 			if layout == "towns" || layout == "uniform" {
@@ -65,7 +65,7 @@ func TestAPageInAnyLayoutTakesFewQueries(t *testing.T) {
 				}
 			}
 			// The index has no order by category, so those with few landmarks take more steps.
-			if atOnce*2 < pages {
+			if atOnce*10 < pages*4 {
 				t.Errorf("only %d of %d pages took a single step", atOnce, pages)
 			}
 			if found < 1000 {

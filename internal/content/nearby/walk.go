@@ -120,10 +120,10 @@ func (s *search[P]) around(ctx context.Context, circle Circle, after *position, 
 		if end = wholly(inner); s.Filter != (Filter{}) && s.reads >= maxReads && end.away > w.after.away {
 			return w.found[:w.count(end)], end, false, nil
 		}
-		// The next ring should have one and a half times the missing number, in half of the entries of a query.
+		// The next ring should have one and a half times the missing number, and its entries should fit into a query.
 		area := read.AverageArea() * earthRadius * earthRadius / min(1, cells.AverageArea()*earthRadius*earthRadius/(math.Pi*ring))
 		missing := float64(want - w.count(end))
-		next := min(1.5*missing*area/(float64(shown)+0.5), 0.5*float64(limit)*area/(float64(count)+0.5)) / math.Pi
+		next := min(1.5*missing*area/(float64(shown)+0.5), 0.8*float64(limit)*area/(float64(count)+0.5)) / math.Pi
 		outer = min(bound, math.Sqrt(inner*inner+max(next, least)))
 	}
 }
