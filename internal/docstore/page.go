@@ -25,6 +25,8 @@ type Query struct {
 	Of string
 	// Token is the page token: Page.Next of the previous page, or empty for the first.
 	Token string
+	// After is that of Scan, for a page without a token.
+	After []Value
 	// Descending reverses the order of the index.
 	Descending bool
 	// Limit is the maximum number of documents of a page, 1 or more. Most is that of all pages of Batches; 0 means no
@@ -66,7 +68,7 @@ func (c *core) page(ctx context.Context, query Query, room func(int) reflect.Val
 		return "", c.wrap("page", err)
 	}
 	origin := c.origin(query)
-	scan := Scan{Where: query.Where, As: query.As, Descending: query.Descending, Limit: query.Limit, MaxBytes: cmp.Or(query.MaxBytes, MaxPageBytes)}
+	scan := Scan{Where: query.Where, After: query.After, As: query.As, Descending: query.Descending, Limit: query.Limit, MaxBytes: cmp.Or(query.MaxBytes, MaxPageBytes)}
 	if query.Token != "" {
 		if scan.After, err = parseToken(query.Token, origin, bounds.Rest); err != nil {
 			return "", c.wrap("page", err)

@@ -122,15 +122,16 @@ func byRequest() docstore.Index1[string] {
 	return docstore.Index1[string]{Name: docstore.RequestIndex, A: "request_key", Unique: true}
 }
 
-// onMap are the indexes for SearchNearby.
-func onMap() nearby.Indexes { return nearby.Indexes{Category: "type"} }
+// onMap is the index for SearchNearby and lists in a box.
+func onMap() nearby.Index { return nearby.Index{Day: "post_day", Category: "type"} }
 
 func blogsSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
 		Name: "blogs", ID: docstore.Int64, Sharding: docstore.ByPlace, Scheme: id.Scheme{}, Tombstones: true, PlaceFields: []string{"author_id"},
 		Feed: changes.Of(settings, dueField),
-		Indexes: append([]docstore.Index{
+		Indexes: []docstore.Index{
 			byAuthor().Declare(), byAuthorPostDay().Declare(), byPostDay().Declare(), byTypePostDay().Declare(), byDue().Declare(), byRequest().Declare(),
-		}, onMap().Declare()...),
+			onMap().Declare(),
+		},
 	}
 }

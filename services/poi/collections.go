@@ -44,8 +44,8 @@ func byCategory() docstore.Index1[int64] {
 	return docstore.Index1[int64]{Name: "category", A: "category"}
 }
 
-// onMap are the indexes for SearchNearby and lists in a box.
-func onMap() nearby.Indexes { return nearby.Indexes{Category: "category"} }
+// onMap is the index for SearchNearby and lists in a box.
+func onMap() nearby.Index { return nearby.Index{Category: "category"} }
 
 // byRequest finds the landmark that a request or an import created, in the place of its owner and
 // key. Lists of one owner read the landmarks in its order.
@@ -57,6 +57,6 @@ func poisSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
 		Name: "pois", ID: docstore.Int64, Sharding: docstore.ByPlace, Scheme: id.Scheme{}, Tombstones: true,
 		Feed:    changes.Of(settings),
-		Indexes: append(append([]docstore.Index{byCategory().Declare()}, onMap().Declare()...), byRequest().Declare()),
+		Indexes: []docstore.Index{byCategory().Declare(), onMap().Declare(), byRequest().Declare()},
 	}
 }
