@@ -67,7 +67,7 @@ func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) 
 	s.summaries = content.Summarize(s.pois, showSummary)
 	s.mover = s.newMover()
 	s.Resolver = s.mover.Resolver
-	s.nearby = nearby.New(s.pois.Documents, onMap(), keyOf, s.pois.Documents, locationOf)
+	s.nearby = nearby.New(s.pois.Documents, onMap(), keyOf, &s.pois.Documents.Reader, locationOf)
 	s.boxes = nearby.New(s.pois.Documents, onMap(), keyOf, docstore.Project[located](s.pois.Documents), locationOfLocated)
 	return s, nil
 }

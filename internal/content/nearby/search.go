@@ -29,16 +29,12 @@ const (
 type Documents[P any] struct {
 	index Index
 	// entries reads entries of the index.
-	entries    func(ctx context.Context, query docstore.Query) ([]Key, error)
-	shown      Shown[P]
+	entries func(ctx context.Context, query docstore.Query) ([]Key, error)
+	// shown reads documents as results show them.
+	shown      func(ctx context.Context, ids []int64, as ...docstore.Consistency) ([]P, error)
 	locationOf func(*P) Location
 	// together is that of the store.
 	together func(reads ...func() error) error
-}
-
-// Shown are documents as results show them: a collection or a projection.
-type Shown[P any] interface {
-	GetMany(ctx context.Context, ids []int64, as ...docstore.Consistency) ([]P, error)
 }
 
 // Location is where a document is, in the index and on the map.
@@ -49,7 +45,7 @@ type Location struct {
 
 // New returns the documents of a collection. E has the fields of the index, and keyOf returns them; locationOf returns
 // the location of a result.
-func New[W, E, P any](all *docstore.Collection[int64, W], index Index, keyOf func(*E) Key, shown Shown[P], locationOf func(*P) Location) *Documents[P] {
+func New[W, E, P any](all *docstore.Collection[int64, W], index Index, keyOf func(*E) Key, shown *docstore.Reader[int64, P], locationOf func(*P) Location) *Documents[P] {
 	reader := docstore.Project[E](all)
 	entries := func(ctx context.Context, query docstore.Query) (keys []Key, err error) {
 		query.MaxBytes = maxBytes
@@ -63,7 +59,7 @@ func New[W, E, P any](all *docstore.Collection[int64, W], index Index, keyOf fun
 		}
 		return keys, nil
 	}
-	return &Documents[P]{index: index, entries: entries, shown: shown, locationOf: locationOf, together: all.Together}
+	return &Documents[P]{index: index, entries: entries, shown: shown.GetMany, locationOf: locationOf, together: all.Together}
 }
 
 // Query asks for a page of documents.
@@ -109,9 +105,7 @@ func DocumentsOf[P any](page []Found[P]) []P {
 // may be nearer than the last of the one before by a tenth of a metre. Errors: docstore.ErrBadToken.
 func (d *Documents[P]) Around(ctx context.Context, circle Circle, query Query) (page []Found[P], next string, err error) {
 	s := search[P]{Documents: d, area: circle, Query: query}
-	page, next, err = s.page(ctx, func(after *position, want int) ([]position, position, bool, error) {
-		return s.around(ctx, circle, after, want)
-	})
+	page, next, err = s.page(ctx, s.around)
 	slices.SortFunc(page, func(a, b Found[P]) int { return cmp.Or(cmp.Compare(a.Distance, b.Distance), cmp.Compare(a.ID, b.ID)) })
 	return page, next, err
 }
@@ -119,9 +113,7 @@ func (d *Documents[P]) Around(ctx context.Context, circle Circle, query Query) (
 // In returns a page of the documents in a box of any size, in a stable order, as Around does.
 func (d *Documents[P]) In(ctx context.Context, box Box, query Query) (page []Found[P], next string, err error) {
 	s := search[P]{Documents: d, area: box, Query: query}
-	return s.page(ctx, func(after *position, want int) ([]position, position, bool, error) {
-		return s.in(ctx, box, after, want)
-	})
+	return s.page(ctx, s.in)
 }
 
 // search is a search for the documents in an area.
@@ -146,14 +138,14 @@ func (p position) compare(other position) int {
 // page returns a page of documents, and the token of the next one. next returns the first entries after a position,
 // at most want, and the position up to which these are all; isLast if none follow.
 func (s *search[P]) page(
-	ctx context.Context, next func(after *position, want int) (found []position, end position, isLast bool, err error),
+	ctx context.Context, next func(ctx context.Context, after *position, want int) (found []position, end position, isLast bool, err error),
 ) (page []Found[P], token string, err error) {
 	after, err := s.parse(s.Token)
 	if err != nil {
 		return nil, "", err
 	}
 	for {
-		found, end, isLast, err := next(after, s.Size+1-len(page))
+		found, end, isLast, err := next(ctx, after, s.Size+1-len(page))
 		if err != nil {
 			return nil, "", err
 		}
@@ -183,7 +175,7 @@ func (s *search[P]) exactly(ctx context.Context, entries []position) (found []Fo
 		for i, entry := range chunk {
 			ids[i] = entry.ID
 		}
-		documents, err := s.shown.GetMany(ctx, ids)
+		documents, err := s.shown(ctx, ids)
 		if err != nil {
 			return nil, err
 		}

@@ -30,7 +30,8 @@ const (
 )
 
 // in reads the entries in a box in the order of the index.
-func (s *search[P]) in(ctx context.Context, box Box, after *position, want int) (found []position, end position, isLast bool, err error) {
+func (s *search[P]) in(ctx context.Context, after *position, want int) (found []position, end position, isLast bool, err error) {
+	box := s.area.(Box)
 	limit, enlarged := max(leastBatch, want), box.enlarged()
 	query := docstore.Query{Where: s.index.in(box.cells(boxCells)), Limit: limit, Most: limit}
 	if after != nil {
@@ -81,7 +82,8 @@ type walk[P any] struct {
 //
 // A query that reaches its limit is not wasted, because no cell is read twice. The next
 // ring is thinner then, its cells are smaller, and the limit is higher.
-func (s *search[P]) around(ctx context.Context, circle Circle, after *position, want int) (found []position, end position, isLast bool, err error) {
+func (s *search[P]) around(ctx context.Context, after *position, want int) (found []position, end position, isLast bool, err error) {
+	circle := s.area.(Circle)
 	w, start := walk[P]{search: s, circle: circle, after: position{away: -1}, want: want}, 0.0
 	maxCells, limit, growth := fewCells, firstLimit+4*want, 2
 	if s.Filter != (Filter{}) {
