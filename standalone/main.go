@@ -5,6 +5,8 @@ package main
 import (
 	"context"
 	"flag"
+	"os"
+	"path/filepath"
 
 	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/standalone/app"
@@ -14,6 +16,7 @@ func main() {
 	var config app.Config
 	process.Main(process.Program{
 		Name:    "standalone",
+		Called:  filepath.Base(os.Args[0]), // packages call it waybook
 		Summary: "all of Waybook in one process, on the embedded store by default.",
 		Flags:   func(flags *flag.FlagSet) { config.Register(flags) },
 		Check:   func(checks *process.Checks) { config.Check(checks) },

@@ -13,11 +13,11 @@ import (
 )
 
 func TestADumpThatFailsLeavesNoFileBehindTheNextOne(t *testing.T) {
-	text, err := os.ReadFile(kustomizations + "/examples/mongodump.yaml")
+	text, err := os.ReadFile("../k8s/components/mongodump/mongodump.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, manifest, _ := bytes.Cut(text, []byte("\n---\n"))
+	manifest := text[bytes.LastIndex(text, []byte("\n---\n"))+5:]
 	var job batchv1.CronJob
 	if err := yaml.UnmarshalStrict(manifest, &job); err != nil {
 		t.Fatal(err)
@@ -26,7 +26,8 @@ func TestADumpThatFailsLeavesNoFileBehindTheNextOne(t *testing.T) {
 	command := job.Spec.JobTemplate.Spec.Template.Spec.Containers[0].Command
 	script := strings.ReplaceAll(command[2], "/dumps", dumps)
 	mongodump := func(lines string) {
-		if err := os.WriteFile(filepath.Join(programs, "mongodump"), []byte("#!/bin/sh\nfor last; do :; done\n"+lines), 0o700); err != nil { // #nosec G306 -- a program
+		if err := os.WriteFile(filepath.Join(programs, "mongodump"),
+			[]byte("#!/bin/sh\nfor last; do :; done\n"+lines), 0o700); err != nil { // #nosec G306 -- a program
 			t.Fatal(err)
 		}
 	}

@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
 // state is what a program holds.
@@ -37,27 +39,29 @@ const (
 func watch(t *testing.T, p *launch.Process, idle state) *watched {
 	t.Helper()
 	w := &watched{program: p, before: settled(t, p, idle), probes: make(chan error, 1), stop: make(chan struct{})}
-	go func() { w.probes <- w.probe() }()
+	client := waybooktest.OnceAt(t, p.Admin)
+	client.URL = "http://" + p.Admin + "/healthz"
+	go func() { w.probes <- probe(client, w.stop) }()
 	return w
 }
 
 // probe asks the admin port whether the program lives. A probe that is slow or fails is repeated once.
-func (w *watched) probe() error {
-	client := http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+func probe(client *waybooktest.Client, stop <-chan struct{}) error {
+	test := client.Context
 	ask := func() error {
+		ctx, cancel := context.WithTimeout(test, 10*time.Second)
+		defer cancel()
+		client.Context = ctx
 		began := time.Now()
-		response, err := client.Get("http://" + w.program.Admin + "/healthz")
+		reply, err := client.Try(client.Request(http.MethodGet, "", nil))
 		if err != nil {
-			return err
-		}
-		if err := response.Body.Close(); err != nil {
 			return err
 		}
 		if took := time.Since(began); isAlone() && took > probeTime {
 			return fmt.Errorf("took %v", took)
 		}
-		if response.StatusCode != http.StatusOK {
-			return fmt.Errorf("got %s", response.Status)
+		if reply.Code != http.StatusOK {
+			return fmt.Errorf("got %d", reply.Code)
 		}
 		return nil
 	}
@@ -66,7 +70,7 @@ func (w *watched) probe() error {
 	for {
 		select {
 		case <-pace.C:
-		case <-w.stop:
+		case <-stop:
 			return nil
 		}
 		if ask() == nil {

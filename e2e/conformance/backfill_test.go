@@ -91,8 +91,7 @@ func (v *versions) insertOld(from, to int64) {
 	for id := from; id < to; id++ {
 		documents = append(documents, oldRated{id, "old"})
 	}
-	errs, err := v.old.InsertMany(v.t.Context(), documents)
-	v.must(errors.Join(append(errs, err)...))
+	v.must(v.old.Insert(v.t.Context(), documents...))
 }
 
 // change changes documents as both versions do while a backfill is under way.

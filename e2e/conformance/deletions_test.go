@@ -76,7 +76,7 @@ func TestADeletionThatArrivesLateIsListedAndSwept(t *testing.T) {
 	if purged := sweep(); !slices.Equal(purged, []int64{1}) {
 		t.Errorf("a sweep purged %v", purged)
 	}
-	if isGoing := waybooktest.Must(others.IsGoing(t.Context(), 1))(t); !isGoing {
+	if deleted := waybooktest.Must(others.Deleted(t.Context(), []int64{1}))(t); deleted[1] != docstore.Going {
 		t.Error("sweeps do not look again for what a call from before the deletion has added")
 	}
 

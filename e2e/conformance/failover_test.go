@@ -33,7 +33,7 @@ func onPrimary(t *testing.T, role mongowire.Role) (*docstore.Collection[int64, o
 // expectUnacknowledged checks that writes are reported as unavailable: a change of 1, a deletion of 2, and a new 3.
 func expectUnacknowledged(t *testing.T, documents *docstore.Collection[int64, oldRated]) {
 	t.Helper()
-	_, err := documents.Set(t.Context(), 1, map[string]any{"title": "second"}, nil)
+	_, err := documents.Modify(t.Context(), 1, docstore.Edit{Set: map[string]any{"title": "second"}})
 	for _, err := range []error{err, documents.Delete(t.Context(), 2), documents.Insert(t.Context(), oldRated{3, "new"})} {
 		if !errors.Is(err, docstore.ErrUnavailable) {
 			t.Errorf("without a majority, a write ends with %v", err)
@@ -45,8 +45,8 @@ func expectUnacknowledged(t *testing.T, documents *docstore.Collection[int64, ol
 func durable(t *testing.T, documents *docstore.Collection[int64, oldRated]) map[int64]string {
 	t.Helper()
 	titles := map[int64]string{}
-	for _, each := range waybooktest.Must(documents.GetDurable(t.Context(), []int64{1, 2, 3}))(t) {
-		titles[each.Document.ID] = each.Document.Title
+	for _, each := range waybooktest.Must(documents.GetMany(t.Context(), []int64{1, 2, 3}, docstore.Durable))(t) {
+		titles[each.ID] = each.Title
 	}
 	return titles
 }
@@ -100,7 +100,7 @@ func (f *follower) poll(ctx context.Context) error {
 	for _, change := range page.Changes {
 		ids = append(ids, change.ID)
 	}
-	documents, _, err := f.documents.GetFitting(ctx, ids)
+	documents, err := f.documents.GetMany(ctx, ids, docstore.Listed)
 	if err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ func TestAWriteThatAFailoverUndoesIsMadeOnceByTheNextPrimary(t *testing.T) {
 	}{
 		{func() error { return documents.Insert(t.Context(), oldRated{3, "new"}) }, func() bool { return has(3, "new") }},
 		{func() error {
-			_, err := documents.Set(t.Context(), 1, map[string]any{"title": "second"}, nil)
+			_, err := documents.Modify(t.Context(), 1, docstore.Edit{Set: map[string]any{"title": "second"}})
 			return err
 		}, func() bool { return has(1, "second") }},
 		{func() error { return documents.Delete(t.Context(), 2) }, func() bool {

@@ -23,7 +23,7 @@ type deployment struct {
 	edge string
 	// connections are the connections to the services, by the short name of their server.
 	connections map[string]*grpc.ClientConn
-	client      *http.Client
+	client      *waybooktest.Client
 	// mayRewrite allows -update to take the replies of this deployment.
 	mayRewrite bool
 	// isSlow makes the cases run one after the other, so that they do not wait for each
@@ -37,13 +37,8 @@ func newDeployment(t *testing.T, edge string, secured credentials.TransportCrede
 	d := &deployment{
 		edge:        edge,
 		connections: map[string]*grpc.ClientConn{},
-		// Only the cases about compression ask for it.
-		client: &http.Client{
-			Transport:     &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 8},
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
+		client:      waybooktest.ClientAt(t, ""),
 	}
-	t.Cleanup(d.client.CloseIdleConnections)
 	for _, name := range []string{"account", "album", "blog", "poi"} {
 		connection, err := grpc.NewClient(grpcAddress(name), grpc.WithTransportCredentials(secured))
 		if err != nil {
@@ -57,7 +52,7 @@ func newDeployment(t *testing.T, edge string, secured credentials.TransportCrede
 
 // send sends a request and reads the whole reply.
 func (d *deployment) send(request *http.Request, isHTTP10 bool) (answered, error) {
-	do := d.client.Do
+	do := d.client.Begin
 	if isHTTP10 {
 		do = sendHTTP10
 	}

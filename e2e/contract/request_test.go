@@ -62,11 +62,9 @@ func (p *player) newRequest(ctx context.Context, r *casefile.Request) (*http.Req
 	if body != "" {
 		content = strings.NewReader(body)
 	}
-	request, err := http.NewRequestWithContext(ctx, r.Method, p.on.edge+r.Path, content)
-	if err != nil {
-		return nil, err
-	}
-	request.URL.RawQuery = query
+	client := *p.on.client
+	client.Context, client.URL = ctx, p.on.edge+r.Path
+	request := client.Request(r.Method, query, content)
 	if body != "" {
 		request.Header.Set("Content-Type", formType)
 	}

@@ -5,12 +5,12 @@ package faults
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"sync/atomic"
+	"testing"
 	"time"
 
 	"google.golang.org/grpc"
@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/waybook/waybook/e2e/faults/history"
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
 const (
@@ -34,7 +35,7 @@ const (
 // clients call a fleet and record replies that no fault excuses.
 type clients struct {
 	fleet   *fleet
-	http    *http.Client
+	edge    *waybooktest.Client
 	history *history.History
 	// excused are the failure reasons and codes that the current fault allows.
 	excused []string
@@ -49,10 +50,10 @@ type clients struct {
 	answered, failed, slowest atomic.Int64
 }
 
-func newClients(f *fleet, h *history.History, heldUp time.Duration, excused []string) *clients {
+func newClients(t *testing.T, f *fleet, h *history.History, heldUp time.Duration, excused []string) *clients {
 	return &clients{
 		fleet: f, history: h, heldUp: heldUp, excused: excused, recovery: recovery,
-		http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: workers}, Timeout: 2*callBound + heldUp},
+		edge: waybooktest.ClientAt(t, f.edge),
 	}
 }
 
@@ -78,25 +79,18 @@ func (c *clients) post(ctx context.Context, cookie string, isJSON bool, form ...
 		values.Set("responseFormat", "JSON")
 	}
 	a := answer{Span: history.Span{Begin: c.history.Now()}}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+c.fleet.edge+"/API.php", strings.NewReader(values.Encode()))
-	if err != nil {
-		panic(err) // the address is the fleet's own
-	}
-	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	request.Header.Set("Cookie", cookie)
-	var body []byte
-	response, err := c.http.Do(request)
-	if err == nil {
-		body, err = io.ReadAll(response.Body)
-		_ = response.Body.Close()
-	}
+	bounded, cancel := context.WithTimeout(ctx, 2*callBound+c.heldUp)
+	defer cancel()
+	client := c.edge.WithCookie(cookie)
+	client.Context = bounded
+	reply, err := client.Try(client.Form(http.MethodPost, values.Encode()))
 	a.End = c.history.Now()
 	c.observe(ctx, form[1], a.Span)
 	if err != nil {
 		c.count(ctx, false)
 		return a
 	}
-	c.read(&a, form[1], isJSON, response.Header, body)
+	c.read(&a, form[1], isJSON, reply.Header, []byte(reply.Body))
 	c.count(ctx, a.isAcknowledged || isNotFound(a))
 	return a
 }

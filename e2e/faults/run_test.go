@@ -56,10 +56,9 @@ func begin(t *testing.T, f fault, seed uint64, outage time.Duration, changes ...
 	fleet, h := startFleet(t, f.shape), history.New()
 	r := &run{
 		t: t, fleet: fleet, history: h, world: makeWorld(t, fleet, h), random: rand.New(rand.NewPCG(seed, 0)), outage: outage,
-		clients: newClients(fleet, h, max(outage, longestHold), f.excuses),
+		clients: newClients(t, fleet, h, max(outage, longestHold), f.excuses),
 	}
 	r.clients.recovery = time.Duration(number(t, recoveryVariable, uint64(recovery/time.Second))) * time.Second
-	t.Cleanup(r.clients.http.CloseIdleConnections)
 	ctx, cancel := context.WithCancel(t.Context())
 	var working sync.WaitGroup
 	r.stop = func() {

@@ -4,13 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"io"
-	"net/http"
-	"net/http/cookiejar"
 	"net/url"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
 // drive starts a program of testdata and returns a sender that sends by it. The program reads a
@@ -56,32 +56,14 @@ func drive(t *testing.T, name string, args ...string) sender {
 
 // goClient returns a sender that sends by a client in Go.
 func goClient(t *testing.T, address string) sender {
-	t.Helper()
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	client := http.Client{Jar: jar}
+	client := waybooktest.ClientAt(t, "")
+	client.URL = address
 	return func(t *testing.T, method string, fields ...string) string {
 		t.Helper()
 		form := url.Values{}
 		for i := 0; i < len(fields); i += 2 {
 			form.Set(fields[i], fields[i+1])
 		}
-		response, err := func() (*http.Response, error) {
-			if method == http.MethodPost {
-				return client.PostForm(address, form)
-			}
-			return client.Get(address + "?" + form.Encode())
-		}()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = response.Body.Close() }()
-		reply, err := io.ReadAll(response.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(reply)
+		return client.Send(client.Form(method, form.Encode())).Body
 	}
 }

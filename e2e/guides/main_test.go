@@ -1,9 +1,7 @@
 // Package guides_test does what the pages tell their readers to do.
 //
-// It runs the examples of docs/grpc.md and docs/legacy.md, the programs of docs/clients.md
-// and docs/callers.md in other languages, and deploy/README.md word by word: with the real kubectl and
-// waybookctl, a model of an API server, and the programs of the manifests on this machine. It also sends
-// every operation by the clients of other languages.
+// It runs the examples of docs/grpc.md and docs/legacy.md, and the programs of docs/clients.md
+// and docs/callers.md in other languages. It also sends every operation by the clients of other languages.
 package guides_test
 
 import (
@@ -15,7 +13,6 @@ import (
 
 	"github.com/waybook/waybook/e2e/chromium"
 	"github.com/waybook/waybook/e2e/launch"
-	"github.com/waybook/waybook/internal/longform"
 )
 
 // What all tests share: the directory of the programs, that of the compiled Java programs, and a
@@ -38,11 +35,7 @@ func run(m *testing.M) int {
 	}
 	defer func() { _ = os.RemoveAll(directory) }()
 	binaries, classes = directory, filepath.Join(directory, "classes")
-	programs := []string{"github.com/waybook/waybook/standalone"}
-	if longform.Selected() {
-		programs = append(append(programs, launch.Programs()...), "github.com/waybook/waybook/waybookctl")
-	}
-	if err := launch.Build(directory, launch.AsTested, programs...); err != nil {
+	if err := launch.Build(directory, launch.AsTested, "github.com/waybook/waybook/standalone"); err != nil {
 		return fail(err)
 	}
 	if err := compileJava(classes); err != nil {

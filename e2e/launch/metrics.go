@@ -3,32 +3,25 @@ package launch
 import (
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
 // Get returns the body of the reply to a GET. Its connection is closed after the reply.
 func Get(t testing.TB, url string) string {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	client := waybooktest.OnceAt(t, "")
+	client.URL = url
+	reply, err := client.Try(client.Request(http.MethodGet, "", nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DisableCompression: true}}
-	response, err := client.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return reply.Body
 }
 
 // Metrics returns the metrics that an admin port serves.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/internal/longform"
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
 // listing is the result of reading a whole list.
@@ -25,12 +26,12 @@ type listing struct {
 // readList reads the list of all landmarks and measures the process meanwhile.
 func readList(t testing.TB, p *launch.Process) (l listing) {
 	t.Helper()
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DisableCompression: true}}
+	client := waybooktest.OnceAt(t, p.HTTP)
 	launch.ForgetPeak(t, p)
 	before := launch.MemoryOf(t, p)
 	highest := before
 	began := time.Now()
-	response, err := client.Get("http://" + p.HTTP + "/API.php?" + listQuery)
+	response, err := client.Begin(client.Form(http.MethodGet, listQuery))
 	if err != nil {
 		t.Fatal(err)
 	}

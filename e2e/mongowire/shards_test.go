@@ -72,7 +72,7 @@ func TestTheEngineShardsACollectionOnARouter(t *testing.T) {
 
 // leaves is a collection that is sharded by place.
 func leaves() docstore.Spec {
-	return docstore.Spec{Name: "leaves", ID: docstore.Int64, Sharding: docstore.ByPlace, PlaceFields: []string{"tree"}, Indexes: []docstore.Index{
+	return docstore.Spec{Name: "leaves", ID: docstore.Int64, Sharding: docstore.ByPlace, Scheme: places.Scheme{}, PlaceFields: []string{"tree"}, Indexes: []docstore.Index{
 		docstore.Index2[int64, string]{Name: "request", A: "tree", B: "request_key", Unique: true}.Declare(),
 	}}
 }
@@ -243,7 +243,7 @@ func TestARecentReadOnAClusterIsConfirmedByItsOwnCollectionOnly(t *testing.T) {
 		return reads
 	}
 	recent := func(c *docstore.Collection[int64, thing]) func() error {
-		return func() error { _, err := c.GetRecent(t.Context(), 1, time.Hour); return err }
+		return func() error { _, err := c.Get(t.Context(), 1, docstore.Recent(time.Hour)); return err }
 	}
 	waybooktest.OK(t, sessions.Delete(t.Context(), 1))
 	waybooktest.OK(t, sessions.Insert(t.Context(), thing{1}))

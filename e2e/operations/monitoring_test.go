@@ -60,28 +60,6 @@ func readAlerts(t *testing.T) (alerts []alert) {
 	return alerts
 }
 
-// readAdapter returns the query of the Prometheus adapter, as it is sent for all pods of a namespace.
-func readAdapter(t *testing.T) (name, query string) {
-	t.Helper()
-	content, err := os.ReadFile("../../deploy/k8s/examples/prometheus-adapter.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var values struct {
-		Rules struct {
-			Custom []struct {
-				Name         struct{ As string }
-				MetricsQuery string `yaml:"metricsQuery"`
-			}
-		}
-	}
-	if err := yaml.Unmarshal(content, &values); err != nil || len(values.Rules.Custom) != 1 {
-		t.Fatalf("%v: %+v", err, values)
-	}
-	rule := values.Rules.Custom[0]
-	return rule.Name.As, strings.NewReplacer("<<.GroupBy>>", "instance", "<<.LabelMatchers>>", `job=~"waybook.*"`).Replace(rule.MetricsQuery)
-}
-
 // readDashboard returns the expressions of the dashboard by panel title, with Grafana's variables
 // replaced by possible values.
 func readDashboard(t *testing.T) map[string][]string {
@@ -195,11 +173,6 @@ func TestTheDashboardAndTheAlertsUseExistingMetrics(t *testing.T) {
 						t.Errorf("panel %s: %s", title, strings.Join(problems, "; "))
 					}
 				}
-			}
-			if name, query := readAdapter(t); name != "waybook_in_flight_share" {
-				t.Errorf("the adapter reports %s", name)
-			} else if problems, _ := all.check(query); len(problems) > 0 {
-				t.Errorf("the adapter asks %s: %s", query, strings.Join(problems, "; "))
 			}
 			placeholder := regexp.MustCompile(`\$labels\.(\w+)`)
 			for _, a := range readAlerts(t) {

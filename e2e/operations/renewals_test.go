@@ -14,7 +14,6 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/waybook/waybook/e2e/launch"
-	"github.com/waybook/waybook/e2e/manifestrun"
 	"github.com/waybook/waybook/internal/longform"
 	"github.com/waybook/waybook/internal/pause"
 	"github.com/waybook/waybook/internal/waybooktest"
@@ -26,9 +25,9 @@ import (
 func TestTenRenewalsOfCertificatesFailNoRequest(t *testing.T) {
 	t.Parallel()
 	longform.Only(t)
-	fleet := manifestrun.New(t, binaries, manifestrun.StoreEach).StartAll(1)
+	fleet := launch.NewFleet(t, binaries, launch.StoreEach).StartAll(1)
 	edge, album := fleet.Of("edge")[0], fleet.Of("album")[0]
-	names := append(manifestrun.Services(), "edge")
+	names := append(launch.Services(), "edge")
 	ctx, stop := context.WithCancel(t.Context())
 	var busy sync.WaitGroup
 	var requests, calls atomic.Int64

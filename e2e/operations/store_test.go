@@ -3,12 +3,10 @@ package operations_test
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -16,15 +14,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/connstring"
 
 	"github.com/waybook/waybook/e2e/mongotest"
-	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/longform"
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/internal/waybooktest"
-	"github.com/waybook/waybook/services/account"
-	"github.com/waybook/waybook/services/album"
-	"github.com/waybook/waybook/services/blog"
-	"github.com/waybook/waybook/services/poi"
 	"github.com/waybook/waybook/standalone/app"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 )
@@ -104,15 +97,8 @@ func (s store) tamper(do func(ctx context.Context, r *recorder)) {
 	engine, err := s.flags.Open(ctx)
 	s.must(err)
 	r := &recorder{Engine: engine, tables: map[string]docstore.Table{}}
-	deps := content.Deps{Deps: service.NewDeps(r, nil, slog.New(slog.DiscardHandler))}
-	for _, open := range []func() error{
-		func() error { _, err := account.New(ctx, deps.Deps, account.Config{}); return err },
-		func() error { _, err := album.New(ctx, deps); return err },
-		func() error { _, err := blog.New(ctx, deps, blog.Config{Zone: time.UTC}); return err },
-		func() error { _, err := poi.New(ctx, deps); return err },
-	} {
-		s.must(open())
-	}
+	w := waybooktest.StartOn(s.t, r)
+	w.Stop()
 	do(ctx, r)
 	s.must(engine.Close())
 }

@@ -1,7 +1,6 @@
 package programs_test
 
 import (
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +12,7 @@ import (
 	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/edge"
 	"github.com/waybook/waybook/edge/operation"
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
 // The site of docs/moving-in.md for the evening of a move lets reads through to the old service, and nothing else.
@@ -36,28 +36,20 @@ func TestTheSiteOfTheEveningClosesAnOldServiceForWrites(t *testing.T) {
 		t.Cleanup(func() { process.End(syscall.SIGTERM) }) // SIGKILL would leave nginx's workers behind
 		awaitListening(t, program, process, behind)
 	}
+	client := waybooktest.ClientAt(t, address)
 	expect := func(isOpen bool, method, path, body, kind string) {
 		t.Helper()
-		request, err := http.NewRequestWithContext(t.Context(), method, "http://"+address+path, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		client.URL = "http://" + address + path
+		request := client.Request(method, "", strings.NewReader(body))
 		request.Header.Set("Content-Type", kind)
-		reply, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := io.ReadAll(reply.Body)
-		if err := errors.Join(err, reply.Body.Close()); err != nil {
-			t.Fatal(err)
-		}
+		reply := client.Send(request)
 		want, status := "of old", http.StatusOK
 		if !isOpen {
 			want, status = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<response><status>FAILED</status><info>SERVICE BUSY</info></response>", http.StatusServiceUnavailable
 		}
 		hasHeader := reply.Header.Get("Retry-After") != "" && reply.Header.Get("Content-Type") == "text/xml; charset=utf-8"
-		if string(text) != want || reply.StatusCode != status || !isOpen && !hasHeader {
-			t.Errorf("%s %s %.80q: %d %v %s", method, path, body, reply.StatusCode, reply.Header, text)
+		if reply.Body != want || reply.Code != status || !isOpen && !hasHeader {
+			t.Errorf("%s %s %.80q: %d %v %s", method, path, body, reply.Code, reply.Header, reply.Body)
 		}
 	}
 	const form = "application/x-www-form-urlencoded"

@@ -16,6 +16,7 @@ import (
 
 	"github.com/waybook/waybook/e2e/examples"
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
 // site is the name that the examples of proxies have, and that the test's certificate is for.
@@ -119,7 +120,7 @@ func ofGuide(t *testing.T, language, photos string) string {
 
 func nginx(t *testing.T, own ports, upstream string) (program string, environment, args []string) {
 	return nginxWith(t, replaced(t, example(t, "proxy/nginx.conf"),
-		"server 127.0.0.1:8080;", "server "+upstream+";", "    location / {", ofGuide(t, "nginx", own.photos)+"    location / {",
+		"server 127.0.0.1:8080;", "server "+upstream+";", "proxy_read_timeout 60s;", "proxy_read_timeout 10s;", "    location / {", ofGuide(t, "nginx", own.photos)+"    location / {",
 		"listen 80;", "listen "+own.http+";", "listen 443 ssl", "listen "+own.https+" ssl",
 		"/etc/ssl/waybook/fullchain.pem", own.certificate, "/etc/ssl/waybook/privkey.pem", own.key))
 }
@@ -146,7 +147,7 @@ func caddy(t *testing.T, own ports, upstream string) (program string, environmen
 	_, https, _ := net.SplitHostPort(own.https)
 	settings := "{\nadmin off\nhttp_port " + http + "\nhttps_port " + https + "\ndefault_bind 127.0.0.1\n" +
 		"skip_install_trust\nservers {\nprotocols h1 h2\n}\n}\n"
-	file := write(t, directory, "Caddyfile", settings+replaced(t, example(t, "proxy/Caddyfile"),
+	file := write(t, directory, "Caddyfile", settings+replaced(t, example(t, "proxy/Caddyfile"), "response_header_timeout 60s", "response_header_timeout 10s",
 		"	reverse_proxy 127.0.0.1:8080", ofGuide(t, "caddy", own.photos)+"	reverse_proxy "+upstream,
 		"# tls /etc/ssl/waybook/fullchain.pem /etc/ssl/waybook/privkey.pem", "tls "+own.certificate+" "+own.key))
 	return "caddy", []string{"HOME=" + directory, "XDG_DATA_HOME=" + filepath.Join(directory, "data"), "XDG_CONFIG_HOME=" + filepath.Join(directory, "config")},
@@ -155,7 +156,7 @@ func caddy(t *testing.T, own ports, upstream string) (program string, environmen
 
 // client returns a client of the proxy that connects from an address of this machine, such as
 // 127.0.0.2. It speaks HTTP/2.
-func (p *proxy) client(from string) *http.Client {
+func (p *proxy) client(from string) *waybooktest.Client {
 	transport := &http.Transport{
 		TLSClientConfig:   &tls.Config{RootCAs: p.authorities, MinVersion: tls.VersionTLS12},
 		ForceAttemptHTTP2: true,
@@ -169,8 +170,5 @@ func (p *proxy) client(from string) *http.Client {
 		},
 	}
 	p.t.Cleanup(transport.CloseIdleConnections)
-	return &http.Client{
-		Transport:     transport,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
+	return waybooktest.ClientOver(p.t, "https://"+site, transport)
 }

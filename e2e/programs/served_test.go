@@ -15,10 +15,10 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/internal/waybooktest"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
-
-const api = "https://" + site + "/API.php"
 
 // installed starts standalone with the example of settings, on ports and in a directory of the
 // test's own.
@@ -28,44 +28,12 @@ func installed(t *testing.T, args ...string) *launch.Process {
 	return launch.Start(t, binary, t.TempDir(), append(own, args...)...)
 }
 
-// received is a reply.
-type received struct {
-	*http.Response
-	text string
-}
-
-// send sends a request and reads the reply.
-func send(t *testing.T, client *http.Client, method, address, body string, header ...string) received {
-	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if body != "" {
-		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	}
-	for i := 0; i < len(header); i += 2 {
-		request.Header.Set(header[i], header[i+1])
-	}
-	response, err := client.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return received{response, string(text)}
-}
-
 // expect checks a reply.
-func (r received) expect(t *testing.T, status int, part string) received {
+func expect(t *testing.T, reply waybooktest.Reply, status int, part string) {
 	t.Helper()
-	if r.StatusCode != status || !strings.Contains(r.text, part) {
-		t.Errorf("%s: got %d %.300q, want %d and %q", r.Request.URL.Query().Get("func"), r.StatusCode, r.text, status, part)
+	if reply.Code != status || !strings.Contains(reply.Body, part) {
+		t.Errorf("got %d %.300q, want %d and %q", reply.Code, reply.Body, status, part)
 	}
-	return r
 }
 
 func TestOperationsPassTheProxies(t *testing.T) {
@@ -78,23 +46,22 @@ func TestOperationsPassTheProxies(t *testing.T) {
 	eachProxy(t, waybook.HTTP, func(t *testing.T, p *proxy) {
 		client := p.client("127.0.0.1")
 		const success = "<status>SUCCESS</status>"
-		list := send(t, client, http.MethodGet, api+"?func=getCategoryPOIList&category=2", "").expect(t, 200, success)
-		if list.ProtoMajor != 2 || list.Header.Get("Strict-Transport-Security") == "" {
-			t.Errorf("%s, headers %v", list.Proto, list.Header)
+		const list, album = "func=getCategoryPOIList&category=2", "func=addAlbum&albumTitle=夜市&category=7&lat=25.0881&lng=121.5241"
+		begun := waybooktest.Must(client.Begin(client.Form(http.MethodGet, list)))(t)
+		waybooktest.OK(t, begun.Body.Close())
+		if begun.ProtoMajor != 2 || begun.Header.Get("Strict-Transport-Security") == "" {
+			t.Errorf("%s, headers %v", begun.Proto, begun.Header)
 		}
-		login := send(t, client, http.MethodPost, api, url.Values{
-			"func": {"login"}, "email": {"demo@waybook.example"}, "password": {strings.TrimSpace(string(password))},
-		}.Encode()).expect(t, 200, success)
-		var cookie []string
-		for _, each := range login.Cookies() {
-			if !each.Secure {
-				t.Errorf("the cookie %s is not Secure", each.Name)
+		expect(t, client.Get(list), 200, success)
+		expect(t, client.Post(album), 200, "LOGIN REQUIRED")
+		login := client.Post("func=login&email=demo@waybook.example&password=" + url.QueryEscape(strings.TrimSpace(string(password))))
+		expect(t, login, 200, success)
+		for _, cookie := range login.Header.Values("Set-Cookie") {
+			if !strings.Contains(cookie, "; Secure") {
+				t.Errorf("the cookie %s is not Secure", cookie)
 			}
-			cookie = append(cookie, each.Name+"="+each.Value)
 		}
-		album := url.Values{"func": {"addAlbum"}, "albumTitle": {"夜市"}, "category": {"7"}, "lat": {"25.0881"}, "lng": {"121.5241"}}
-		send(t, client, http.MethodPost, api, album.Encode(), "Cookie", strings.Join(cookie, "; ")).expect(t, 200, success)
-		send(t, client, http.MethodPost, api, album.Encode()).expect(t, 200, "LOGIN REQUIRED")
+		expect(t, client.Post(album), 200, success)
 	})
 }
 
@@ -105,10 +72,10 @@ func TestTheProxiesLeaveTheBoundsToTheEdge(t *testing.T) {
 		client := p.client("127.0.0.1")
 		const list, success = "func=getCategoryPOIList&category=2", "<status>SUCCESS</status>"
 		for _, kib := range []int{1, 1900} {
-			send(t, client, http.MethodPost, api, list+"&more="+strings.Repeat("x", kib<<10)).expect(t, 200, success)
+			expect(t, client.Post(list+"&more="+strings.Repeat("x", kib<<10)), 200, success)
 		}
-		send(t, client, http.MethodGet, api+"?"+list+"&more="+strings.Repeat("x", 20<<10), "").expect(t, 200, success)
-		send(t, client, http.MethodPost, api, list+"&more="+strings.Repeat("x", 2<<20)).expect(t, 413, "REQUEST TOO LARGE")
+		expect(t, client.Get(list+"&more="+strings.Repeat("x", 20<<10)), 200, success)
+		expect(t, client.Post(list+"&more="+strings.Repeat("x", 2<<20)), 413, "REQUEST TOO LARGE")
 	})
 }
 
@@ -116,11 +83,13 @@ func TestTheProxiesRedirectToTLS(t *testing.T) {
 	t.Parallel()
 	waybook := installed(t)
 	eachProxy(t, waybook.HTTP, func(t *testing.T, p *proxy) {
-		reply := send(t, p.client("127.0.0.1"), http.MethodPost, "http://"+site+"/API.php?func=login", "email=a")
-		location, err := reply.Location()
-		if reply.StatusCode != http.StatusPermanentRedirect || err != nil || location.Scheme != "https" ||
+		client := p.client("127.0.0.1")
+		client.URL = "http://" + site + "/API.php?func=login"
+		reply := client.Post("email=a")
+		location, err := url.Parse(reply.Header.Get("Location"))
+		if reply.Code != http.StatusPermanentRedirect || err != nil || location.Scheme != "https" ||
 			location.Hostname() != site || location.RequestURI() != "/API.php?func=login" {
-			t.Errorf("%d to %v, %v", reply.StatusCode, location, err)
+			t.Errorf("%d to %v, %v", reply.Code, location, err)
 		}
 	})
 }
@@ -131,16 +100,20 @@ func TestTheEdgeLearnsTheClientsAddressAndNoInventedOne(t *testing.T) {
 		t.Run(each.name, func(t *testing.T) {
 			waybook := installed(t, "-client-rate", "0.00001") // one request of an address in a day
 			p := startProxy(t, each, waybook.HTTP)
-			const list = api + "?func=getCategoryPOIList&category=2"
+			const list = "func=getCategoryPOIList&category=2"
 			first, second := p.client("127.0.0.2"), p.client("127.0.0.3")
-			send(t, first, http.MethodGet, list, "").expect(t, 200, "SUCCESS")
-			send(t, first, http.MethodGet, list, "").expect(t, 429, "TOO MANY REQUESTS")
+			expect(t, first.Get(list), 200, "SUCCESS")
+			expect(t, first.Get(list), 429, "TOO MANY REQUESTS")
 			for _, invented := range []string{"203.0.113.9", "203.0.113.9, 203.0.113.10", "127.0.0.3", ""} {
-				send(t, first, http.MethodGet, list, "", "X-Forwarded-For", invented, "X-Real-IP", invented, "Forwarded", "for="+invented).
-					expect(t, 429, "TOO MANY REQUESTS")
+				first.Header.Set("X-Forwarded-For", invented)
+				first.Header.Set("X-Real-IP", invented)
+				first.Header.Set("Forwarded", "for="+invented)
+				expect(t, first.Get(list), 429, "TOO MANY REQUESTS")
 			}
-			send(t, second, http.MethodGet, list, "", "X-Forwarded-For", "127.0.0.2").expect(t, 200, "SUCCESS")
-			send(t, second, http.MethodGet, list, "").expect(t, 429, "TOO MANY REQUESTS")
+			second.Header.Set("X-Forwarded-For", "127.0.0.2")
+			expect(t, second.Get(list), 200, "SUCCESS")
+			second.Header.Del("X-Forwarded-For")
+			expect(t, second.Get(list), 429, "TOO MANY REQUESTS")
 		})
 	}
 }
@@ -162,19 +135,19 @@ const firstPart, secondPart = 10, 5000
 // ListPois returns some landmarks, and many more once the client has the first ones.
 func (p *pois) ListPois(ctx context.Context, request *poiv1.ListPoisRequest) (*poiv1.ListPoisResponse, error) {
 	if request.GetPageToken() == "" {
-		return &poiv1.ListPoisResponse{Pois: somePois(0, firstPart), NextPageToken: "more"}, nil
+		return &poiv1.ListPoisResponse{Summaries: somePois(0, firstPart), NextPageToken: "more"}, nil
 	}
 	select {
 	case <-p.more:
-		return &poiv1.ListPoisResponse{Pois: somePois(firstPart, secondPart)}, nil
+		return &poiv1.ListPoisResponse{Summaries: somePois(firstPart, secondPart)}, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 }
 
-func somePois(from, count int64) (some []*poiv1.Poi) {
+func somePois(from, count int64) (some []*typev1.Summary) {
 	for i := range count {
-		some = append(some, &poiv1.Poi{PoiId: from + i + 1, Name: name})
+		some = append(some, &typev1.Summary{Id: from + i + 1, Title: name})
 	}
 	return some
 }
@@ -195,11 +168,9 @@ func TestALongListBeginsBeforeItsEndIsMade(t *testing.T) {
 	eachProxy(t, process.HTTP, func(t *testing.T, p *proxy) {
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, api+"?func=getCategoryPOIList&category=1", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		response, err := p.client("127.0.0.1").Do(request)
+		client := p.client("127.0.0.1")
+		client.Context = ctx
+		response, err := client.Begin(client.Form(http.MethodGet, "func=getCategoryPOIList&category=1"))
 		if err != nil {
 			t.Fatalf("the list does not begin before its end is made: %v", err)
 		}
@@ -226,11 +197,61 @@ func TestThePhotosOfAnOldServiceAreServedByTheProxies(t *testing.T) {
 	t.Parallel()
 	eachProxy(t, installed(t).HTTP, func(t *testing.T, p *proxy) {
 		client := p.client("127.0.0.1")
-		header := send(t, client, http.MethodGet, "https://"+site+"/upload/photo/1.jpg", "").expect(t, 200, "of old").Header
+		get := func(name string) waybooktest.Reply {
+			client.URL = "https://" + site + "/upload/photo/" + name
+			return client.Get("")
+		}
+		photo := get("1.jpg")
+		expect(t, photo, 200, "of old")
+		header := photo.Header
 		if header.Get("Content-Type") != "image/jpeg" || header.Get("X-Content-Type-Options") != "nosniff" || header.Get("Cache-Control") != "public, max-age=86400" {
 			t.Error(header)
 		}
-		send(t, client, http.MethodGet, "https://"+site+"/upload/photo/2.jpg", "").expect(t, 404, "")
-		send(t, client, http.MethodGet, "https://"+site+"/upload/photo/", "").expect(t, 404, "")
+		expect(t, get("2.jpg"), 404, "")
+		expect(t, get(""), 404, "")
 	})
+}
+
+// Waybook is down, breaks connections, does not answer, or is not asked because the body is too large.
+func TestTheProxiesFailInXML(t *testing.T) {
+	t.Parallel()
+	listen := func(serve func(net.Conn)) string {
+		t.Helper()
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = listener.Close() })
+		go func() {
+			for connection, err := listener.Accept(); err == nil; connection, err = listener.Accept() {
+				serve(connection)
+			}
+		}()
+		return listener.Addr().String()
+	}
+	failure := func(info string) string {
+		return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<response><status>FAILED</status><info>" + info + "</info></response>"
+	}
+	form := func(bytes int) string { return "func=getPOI&more=" + strings.Repeat("x", bytes) }
+	for _, c := range []struct {
+		name, upstream, body string
+		status               int
+		info, retry          string
+	}{
+		{"down", launch.Address(t), form(1), 502, "SERVICE UNAVAILABLE", "5"},
+		{"broken", listen(func(c net.Conn) { _ = c.Close() }), form(1), 502, "SERVICE UNAVAILABLE", "5"},
+		{"slow", listen(func(net.Conn) {}), form(1), 504, "SERVICE TIMEOUT", "5"},
+		{"too large", installed(t).HTTP, form(5 << 20), 413, "REQUEST TOO LARGE", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			eachProxy(t, c.upstream, func(t *testing.T, p *proxy) {
+				reply := p.client("127.0.0.1").Post(c.body)
+				expect(t, reply, c.status, failure(c.info))
+				if got := reply.Header; got.Get("Content-Type") != "text/xml; charset=utf-8" || got.Get("Retry-After") != c.retry {
+					t.Errorf("%v", got)
+				}
+			})
+		})
+	}
 }

@@ -35,7 +35,7 @@ func analyze(t *testing.T, directory string, args ...string) (string, error) {
 func unit(t *testing.T, withMongoDB bool, more ...string) (directory string) {
 	t.Helper()
 	directory = t.TempDir()
-	write(t, directory, "waybook.service", replaced(t, example(t, "systemd/waybook.service"), "/usr/local/bin/standalone", binary)+strings.Join(more, "\n"))
+	write(t, directory, "waybook.service", replaced(t, example(t, "systemd/waybook.service"), "/usr/bin/waybook", binary)+strings.Join(more, "\n"))
 	if withMongoDB {
 		write(t, directory, "waybook.service.d/mongodb.conf", example(t, "systemd/mongodb.conf"))
 	}
@@ -51,7 +51,7 @@ func TestTheUnitIsValid(t *testing.T) {
 		}
 	}
 	directory := t.TempDir()
-	write(t, directory, "waybook-backup.service", replaced(t, example(t, "systemd/waybook-backup.service"), "/usr/local/bin/waybookctl", binary))
+	write(t, directory, "waybook-backup.service", replaced(t, example(t, "systemd/waybook-backup.service"), "/usr/bin/waybookctl", binary))
 	write(t, directory, "waybook-backup.timer", example(t, "systemd/waybook-backup.timer"))
 	output, err := analyze(t, directory, "verify", "--man=no", "--recursive-errors=no", "./waybook-backup.service", "./waybook-backup.timer")
 	if err != nil || output != "" {
@@ -257,8 +257,12 @@ func forbidden(name, arguments, data string) string {
 
 func TestTheExampleOfSettingsIsValid(t *testing.T) {
 	t.Parallel()
-	p := launch.Begin(t, binary, nil, "-check", "-config", filepath.Join(deploy, "systemd/waybook.yaml"), "-data", t.TempDir())
-	if status := p.Wait(); status != 0 {
+	packaged := filepath.Join(t.TempDir(), "waybook") // as packages call it
+	if err := os.Symlink(binary, packaged); err != nil {
+		t.Fatal(err)
+	}
+	p := launch.Begin(t, packaged, nil, "-check", "-config", filepath.Join(deploy, "systemd/waybook.yaml"), "-data", t.TempDir())
+	if status := p.Wait(); status != 0 || p.Printed() != "waybook: the settings are valid\n" {
 		t.Errorf("status %d\n%s", status, p.Printed())
 	}
 }

@@ -20,7 +20,6 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/waybook/waybook/e2e/launch"
-	"github.com/waybook/waybook/e2e/manifestrun"
 	"github.com/waybook/waybook/internal/longform"
 	"github.com/waybook/waybook/internal/platform/devca"
 	"github.com/waybook/waybook/internal/waybooktest"
@@ -30,7 +29,7 @@ const day = 24 * time.Hour
 
 // call calls a method that the edge may call, over a new connection, and returns the status code.
 // An authorized caller gets InvalidArgument, because the request is empty.
-func call(t *testing.T, service *manifestrun.Pod, shown credentials.TransportCredentials) codes.Code {
+func call(t *testing.T, service *launch.Pod, shown credentials.TransportCredentials) codes.Code {
 	t.Helper()
 	method := map[string]string{
 		"account": "/waybook.account.v1.AccountService/VerifySession", "album": "/waybook.album.v1.AlbumService/GetAlbum",
@@ -47,7 +46,7 @@ func call(t *testing.T, service *manifestrun.Pod, shown credentials.TransportCre
 }
 
 func TestEachServiceRefusesEachWrongCertificate(t *testing.T) {
-	fleet := manifestrun.New(t, binaries, manifestrun.StoreEach).StartAll(1)
+	fleet := launch.NewFleet(t, binaries, launch.StoreEach).StartAll(1)
 	ours, other := fleet.Certificates.Authority, launch.NewAuthority(t)
 	show := func(name string, lifetime time.Duration, by *devca.Authority) credentials.TransportCredentials {
 		return launch.ClientWith(t, launch.WriteCertificate(t, t.TempDir(), name, lifetime, by, ours))
@@ -64,7 +63,7 @@ func TestEachServiceRefusesEachWrongCertificate(t *testing.T) {
 		"no certificate":                     {credentials.NewTLS(&tls.Config{InsecureSkipVerify: true}), codes.Unavailable}, // without verifying the server
 		"plain text":                         {insecure.NewCredentials(), codes.Unavailable},
 	} {
-		for _, name := range manifestrun.Services() {
+		for _, name := range launch.Services() {
 			if got := call(t, fleet.Of(name)[0], c.shown); got != c.want {
 				t.Errorf("%s, presented with %s: %v, want %v", name, what, got, c.want)
 			}
@@ -75,7 +74,7 @@ func TestEachServiceRefusesEachWrongCertificate(t *testing.T) {
 // The log of the edge says why it failed.
 func TestTheEdgeRefusesAServiceWithAWrongCertificate(t *testing.T) {
 	const service = "waybook.album.v1.AlbumService"
-	fleet := manifestrun.New(t, binaries, manifestrun.StoreEach).StartAll(1)
+	fleet := launch.NewFleet(t, binaries, launch.StoreEach).StartAll(1)
 	ours, other := fleet.Certificates.Authority, launch.NewAuthority(t)
 	album, edge := fleet.Of("album")[0], fleet.Of("edge")[0]
 	for _, c := range []struct {
@@ -122,7 +121,7 @@ type failureLine struct {
 }
 
 // awaitFailure waits until the log of the edge has the failure of a request.
-func awaitFailure(t *testing.T, edge *manifestrun.Pod, id string) (line failureLine) {
+func awaitFailure(t *testing.T, edge *launch.Pod, id string) (line failureLine) {
 	t.Helper()
 	await(t, func() bool {
 		return slices.ContainsFunc(strings.Split(edge.Printed(), "\n"), func(text string) bool {
@@ -161,7 +160,7 @@ func TestCertificatesAndTheirAuthorityAreReplacedUnderLoad(t *testing.T) {
 		}
 	}
 	// Existing connections keep their certificates, so replace the pods to open new ones.
-	for _, name := range manifestrun.Services() {
+	for _, name := range launch.Services() {
 		c.drain(name)
 	}
 	c.awaitEnds()
@@ -171,7 +170,7 @@ func TestCertificatesAndTheirAuthorityAreReplacedUnderLoad(t *testing.T) {
 		report(t, seen.failures)
 	}
 	stale := launch.ClientWith(t, launch.WriteCertificate(t, t.TempDir(), "edge", day, old, young))
-	for _, name := range manifestrun.Services() {
+	for _, name := range launch.Services() {
 		if got := call(t, c.running[name][0].Pod, stale); got != codes.Unavailable {
 			t.Errorf("%s accepts a certificate of the removed authority: %v", name, got)
 		}

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/e2e/launch"
-	"github.com/waybook/waybook/e2e/manifestrun"
 )
 
 const (
@@ -28,7 +27,7 @@ const (
 // replicas but one ready, as the disruption budgets of the manifests want it.
 type cluster struct {
 	t        *testing.T
-	fleet    *manifestrun.Fleet
+	fleet    *launch.Fleet
 	registry *registry
 	running  map[string][]*member
 	// ending are the pods that have been told to end.
@@ -39,7 +38,7 @@ type cluster struct {
 
 // member is a pod with its endpoint.
 type member struct {
-	*manifestrun.Pod
+	*launch.Pod
 	endpoint *endpoint
 }
 
@@ -47,7 +46,7 @@ type member struct {
 // in stores.
 func startCluster(t *testing.T, delay time.Duration, stores map[string]string) *cluster {
 	t.Helper()
-	c := &cluster{t: t, fleet: manifestrun.New(t, binaries, manifestrun.StoreEach), registry: startRegistry(t), running: map[string][]*member{}}
+	c := &cluster{t: t, fleet: launch.NewFleet(t, binaries, launch.StoreEach), registry: startRegistry(t), running: map[string][]*member{}}
 	c.fleet.DNS, c.fleet.ShutdownDelay, c.fleet.Stores = c.registry.server.LocalAddr().String(), delay, stores
 	c.fleet.Ports = map[string]string{}
 	for _, name := range programs() {
@@ -67,7 +66,7 @@ func startCluster(t *testing.T, delay time.Duration, stores map[string]string) *
 }
 
 // programs returns the names of the programs, callers after those that they call.
-func programs() []string { return append(manifestrun.Services(), "edge") }
+func programs() []string { return append(launch.Services(), "edge") }
 
 // start starts a pod at an address that no pod has had. It is ready from then on.
 func (c *cluster) start(name string) *member {

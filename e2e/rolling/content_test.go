@@ -10,7 +10,7 @@ import (
 
 	"google.golang.org/grpc"
 
-	"github.com/waybook/waybook/e2e/manifestrun"
+	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/internal/clients"
 	"github.com/waybook/waybook/internal/waybooktest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
@@ -33,10 +33,10 @@ const (
 // them.
 func seed(t *testing.T) (stores map[string]string, requests []request) {
 	t.Helper()
-	fleet := manifestrun.New(t, binaries, manifestrun.StoreEach).StartAll(1)
+	fleet := launch.NewFleet(t, binaries, launch.StoreEach).StartAll(1)
 	reads, cookies := fill(t, fleet)
 	stores = map[string]string{}
-	for _, name := range manifestrun.Services() {
+	for _, name := range launch.Services() {
 		pod := fleet.Of(name)[0]
 		if status := pod.End(syscall.SIGTERM); status != 0 {
 			t.Fatalf("%s ended with status %d:\n%s", name, status, pod.Printed())
@@ -48,7 +48,7 @@ func seed(t *testing.T) (stores map[string]string, requests []request) {
 
 // fill creates content. It returns forms that read it, one for each service, and the cookies of
 // users.
-func fill(t *testing.T, f *manifestrun.Fleet) (reads, cookies []string) {
+func fill(t *testing.T, f *launch.Fleet) (reads, cookies []string) {
 	t.Helper()
 	var dialed []*grpc.ClientConn
 	defer func() {

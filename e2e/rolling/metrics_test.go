@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/e2e/launch"
-	"github.com/waybook/waybook/e2e/manifestrun"
 )
 
 // patience bounds the time of a test that would hang.
@@ -17,7 +16,7 @@ const patience = time.Minute
 const expiry = "waybook_tls_certificate_expiry_timestamp_seconds"
 
 // awaitMetric waits until a program has a metric whose value isWanted accepts.
-func awaitMetric(t *testing.T, pod *manifestrun.Pod, metric string, isWanted func(float64) bool) {
+func awaitMetric(t *testing.T, pod *launch.Pod, metric string, isWanted func(float64) bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if value, found := launch.Metric(t, pod.Admin, metric); found && isWanted(value) {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/e2e/launch"
-	"github.com/waybook/waybook/e2e/manifestrun"
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/internal/longform"
 )
@@ -19,14 +18,14 @@ import (
 func TestThePodsStayBelowTheirRequests(t *testing.T) {
 	longform.Only(t)
 	fmt.Printf("%-9s %10s  %-8s  %10s  %10s  %10s\n", "store", "requests/s", "program", "CPU", "memory", "requested")
-	t.Run("own stores", func(t *testing.T) { size(t, "embedded", manifestrun.StoreEach, 50, 200, 1000) })
+	t.Run("own stores", func(t *testing.T) { size(t, "embedded", launch.StoreEach, 50, 200, 1000) })
 	// The server of the test takes the rest of the machine at more.
 	t.Run("one database", func(t *testing.T) { size(t, "MongoDB", mongotest.StartReplicaSet(t), 50, 200) })
 }
 
 // size measures a pod of each program on a store at some rates.
 func size(t *testing.T, store, mongoDB string, rates ...int) {
-	fleet := manifestrun.New(t, binaries, mongoDB).StartAll(1)
+	fleet := launch.NewFleet(t, binaries, mongoDB).StartAll(1)
 	reads, cookies := fill(t, fleet)
 	edge := startRegistry(t)
 	edge.add("edge", netip.MustParseAddrPort(fleet.Of("edge")[0].Address()))
@@ -37,7 +36,7 @@ func size(t *testing.T, store, mongoDB string, rates ...int) {
 }
 
 // sizeAt measures the pods while a crowd sends at a rate, and ends it.
-func sizeAt(t *testing.T, fleet *manifestrun.Fleet, store string, clients *crowd, rate int) {
+func sizeAt(t *testing.T, fleet *launch.Fleet, store string, clients *crowd, rate int) {
 	const duration = 30 * time.Second
 	metric := func(name, of string) float64 {
 		value, found := launch.Metric(t, fleet.Of(of)[0].Admin, name)

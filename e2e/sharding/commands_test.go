@@ -17,6 +17,7 @@ import (
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/mongo"
+	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/smallids"
 	"github.com/waybook/waybook/internal/waybooktest"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
@@ -251,7 +252,7 @@ func ratedAfter() docstore.Spec {
 }
 
 func ratedBy(order string) docstore.Spec {
-	return docstore.Spec{Name: "rated", ID: docstore.Int64, Sharding: docstore.ByPlace, Indexes: []docstore.Index{
+	return docstore.Spec{Name: "rated", ID: docstore.Int64, Sharding: docstore.ByPlace, Scheme: id.Scheme{}, Indexes: []docstore.Index{
 		{Name: "order", Fields: []docstore.Field{{Name: order, Kind: docstore.String}}},
 	}}
 }

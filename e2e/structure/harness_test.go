@@ -25,19 +25,8 @@ var handmade = map[string][]string{
 
 // exempt are the files of e2e that may, and why.
 var exempt = map[string]string{
-	"attack/watch_test.go":        "measures the time of a probe of an admin port",
-	"contract/deployment_test.go": "has the connections of the contract's cases, also through proxies",
-	"contract/request_test.go":    "the bytes of a request are the case",
-	"faults/client_test.go":       "bounds its time as the history of calls needs it",
-	"guides/driver_test.go":       "is one of the clients that the page's are compared with",
-	"launch/metrics.go":           "reads admin ports",
-	"load/memory_test.go":         "reads a reply in parts",
-	"operations/store_test.go":    "opens the collections of the services, and serves nothing",
-	"programs/evening_test.go":    "is a client of a proxy",
-	"programs/proxy_test.go":      "is a client of proxies, which end TLS",
-	"programs/served_test.go":     "is a client of proxies, which end TLS",
-	"world/certificates_test.go":  "serves programs of the simulated world, whose calls take turns",
-	"world/program_test.go":       "assembles programs whose calls take turns on fake time",
+	"world/certificates_test.go": "serves programs of the simulated world, whose calls take turns",
+	"world/program_test.go":      "assembles programs whose calls take turns on fake time",
 }
 
 func TestTestsStartWaybookAndSendFormsByOneHarness(t *testing.T) {

@@ -21,18 +21,19 @@ func layers() map[string]layer {
 	return map[string]layer{
 		"a service": {folders: []string{"services"}, forbidden: []string{"edge", "console", "standalone", "waybookctl"}},
 		// The edge's main and standalone put the console in front of the edge.
-		"the edge": {[]string{"edge"}, []string{"services", "console", "standalone", "waybookctl", "internal/content"}, []string{"edge/cmd"}},
+		"the edge": {[]string{"edge"}, []string{"services", "console", "standalone", "waybookctl", "moving", "internal/content"}, []string{"edge/cmd"}},
 		// The console describes the edge and shows the numbers of the process. It knows no service and no
 		// store.
 		"the console": {folders: []string{"console"}, forbidden: []string{
 			"services", "standalone", "waybookctl", "edge/cmd", "edge/program", "internal/content", "internal/docstore",
 		}},
+		"moving in":    {folders: []string{"moving"}, forbidden: []string{"services", "console", "standalone", "waybookctl"}},
 		"the content":  {folders: []string{"internal/content"}, forbidden: above},
 		"the platform": {folders: []string{"internal/platform"}, forbidden: append([]string{"internal/content"}, above...)},
 		"the foundation": {
 			folders: []string{
 				"internal/arena", "internal/chance", "internal/clients", "internal/docstore", "internal/storetest", "internal/id",
-				"internal/longform", "internal/parent", "internal/pause", "internal/text",
+				"internal/longform", "internal/parent", "internal/pause", "internal/progress", "internal/text",
 			},
 			forbidden: append([]string{"internal/platform", "internal/content"}, above...),
 		},
@@ -149,6 +150,15 @@ func TestMovingInIsARoomOfItsOwn(t *testing.T) {
 	for door := range doors {
 		if !used[door] {
 			t.Errorf("nobody imports %s", door)
+		}
+	}
+}
+
+// A place is given to the port as a function of an identifier.
+func TestThePortKnowsNoIdentifiers(t *testing.T) {
+	for _, each := range packages(t) {
+		if from := folder(each.ImportPath); isIn(from, "internal/docstore") && slices.Contains(each.Imports, module+"internal/id") {
+			t.Errorf("%s imports internal/id", from)
 		}
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -130,21 +129,6 @@ func TestAMainStaysUnder40Lines(t *testing.T) {
 	if count < 6 {
 		t.Errorf("found only %d mains", count)
 	}
-}
-
-// oneErrorOnly matches a call that drops the errors of single documents.
-var oneErrorOnly = regexp.MustCompile(`(?m)^.*\b_, (?:err|_) :?= .*\.InsertMany\(.*$`)
-
-// errcheck does not see this: the errors of InsertMany are a list.
-func TestNobodyDropsTheErrorsOfSingleDocuments(t *testing.T) {
-	eachFile(t, func(path string) bool { return filepath.Ext(path) == ".go" }, func(path string, text []byte) {
-		if isIn(path, root+"/e2e/mongowire", root+"/internal/docstore/mongo") {
-			return // InsertMany of the driver
-		}
-		for _, found := range oneErrorOnly.FindAll(text, -1) {
-			t.Errorf("%s drops errors: %s", path, bytes.TrimSpace(found))
-		}
-	})
 }
 
 func TestTheRootModuleReplacesNothing(t *testing.T) {

@@ -18,8 +18,8 @@ import (
 	"github.com/waybook/waybook/internal/docstore/embedded/forgetful"
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/service"
+	"github.com/waybook/waybook/internal/progress"
 	"github.com/waybook/waybook/internal/storetest"
-	"github.com/waybook/waybook/waybookctl/progress"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 )
 

@@ -7,6 +7,7 @@ package content
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"time"
 
@@ -98,6 +99,7 @@ func Open[P any](ctx context.Context, deps Deps, spec Spec[P]) (*Kind[P], error)
 	}
 	kind := &Kind[P]{Kind: spec.Kind, kept: deps.Changes.KeptTime(), RequestKey: spec.RequestKey, Collection: &owned.Collection[P]{
 		Documents: documents, ID: spec.ID, Owner: spec.Owner, OwnerField: spec.OwnerField, Etag: spec.Etag, Revision: spec.Revision,
+		Settling: spec.Documents.SettlingTime(),
 		NotFound: notFound(spec.NotFound, spec.Noun), NotOwner: notOwner(spec.Noun),
 	}}
 	if deps.numbers, err = deps.Small.Open(ctx, deps.Store, spec.Name); err != nil {
@@ -193,22 +195,33 @@ type Batch[P any] struct {
 // Batch returns the documents with the given ids.
 func (k *Kind[P]) Batch(ctx context.Context, ids []int64) (b Batch[P], err error) {
 	ids = distinct(ids)
-	documents, unread, err := k.Documents.GetFitting(ctx, ids)
+	if len(ids) == 0 {
+		return b, nil
+	}
+	// The page reads in the order of the ids.
+	page, err := k.Documents.Page(ctx, docstore.Query{
+		Where: docstore.WithIDs(docstore.ValuesOf(ids)...), Limit: len(ids), MaxBytes: docstore.MaxBatchBytes, As: docstore.Listed,
+	})
 	if err != nil {
 		return b, err
 	}
-	found := make(map[int64]*P, len(documents))
-	for i := range documents {
-		found[k.ID(&documents[i])] = &documents[i]
+	last := int64(math.MaxInt64)
+	found := make(map[int64]*P, len(page.Documents))
+	for i := range page.Documents {
+		id := k.ID(&page.Documents[i])
+		found[id] = &page.Documents[i]
+		if page.Next != "" {
+			last = id
+		}
 	}
-	b.Found, b.Unread = make([]P, 0, len(documents)), unread
+	b.Found = make([]P, 0, len(found))
 	for _, id := range ids {
 		document := found[id]
 		switch {
 		case document != nil:
 			b.Found = append(b.Found, *document)
-		case len(unread) > 0 && unread[0] == id:
-			unread = unread[1:]
+		case id > last:
+			b.Unread = append(b.Unread, id)
 		default:
 			b.Missing = append(b.Missing, id)
 		}
@@ -252,7 +265,7 @@ func (k *Kind[P]) RequireOwner(ctx context.Context, users *profiles.Directory, i
 // Summaries are the documents of a kind as lists show them with VIEW_SUMMARY. S is the stored part. They may be used
 // concurrently.
 type Summaries[S any] struct {
-	documents *docstore.Projection[S]
+	documents *docstore.Reader[int64, S]
 	show      func(*S) (id int64, title string)
 	// oldIDs returns the old identifiers of documents.
 	oldIDs func(ctx context.Context, ids []int64) (map[int64]string, error)

@@ -17,6 +17,7 @@ import (
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/embedded"
+	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/apierror"
 	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
@@ -113,7 +114,7 @@ func openWorld(t *testing.T, engine docstore.Engine, now func() time.Time) *worl
 	deps := content.NewDeps(host, everybody{})
 	var err error
 	w.Kind, err = content.Open(t.Context(), deps, content.Spec[box]{
-		Documents: docstore.Spec{Name: "boxes", ID: docstore.Int64, Sharding: docstore.ByPlace, Tombstones: true},
+		Documents: docstore.Spec{Name: "boxes", ID: docstore.Int64, Sharding: docstore.ByPlace, Scheme: id.Scheme{}, Tombstones: true},
 		Name:      "box", Noun: "crate", NotFound: "BOX_NOT_FOUND",
 		ID:              func(b *box) int64 { return b.ID },
 		Owner:           func(b *box) int64 { return b.OwnerID },

@@ -17,7 +17,7 @@ const maxSmallDraws = 64
 // DrawIn returns a Draw in a place of the documents.
 func (k *Kind[P]) DrawIn(ctx context.Context, ids *id.Source, place id.Place) docstore.Draw {
 	if k.Small == nil {
-		return docstore.DrawIn(ctx, k.Documents, ids, place)
+		return ids.In(ctx, place, k.Documents.Highest)
 	}
 	return k.drawSmallIn(ctx, place)
 }

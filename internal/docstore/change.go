@@ -1,17 +1,48 @@
 package docstore
 
 import (
-	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"reflect"
 	"slices"
-	"strconv"
 	"strings"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
+
+// Condition is a value of a top-level field; none if the field is missing.
+type Condition struct {
+	Field string
+	Value Value
+	// Time, unless zero, is the value of a field that is a time.
+	Time time.Time
+}
+
+// Is returns the condition that a field has a value.
+func Is[K Key](field string, value K) Condition {
+	return Condition{Field: field, Value: ValueOf(value)}
+}
+
+// At returns the condition that a field has a time, to the millisecond.
+func At(field string, moment time.Time) Condition { return Condition{Field: field, Time: moment} }
+
+// Lacks returns the condition that a field is missing.
+func Lacks(field string) Condition { return Condition{Field: field} }
+
+func meets(document bson.Raw, conditions []Condition) bool {
+	return !slices.ContainsFunc(conditions, func(is Condition) bool {
+		if !is.Time.IsZero() {
+			moment, isTime := document.Lookup(is.Field).TimeOK()
+			return !isTime || moment.UnixMilli() != is.Time.UnixMilli()
+		}
+		if is.Value.IsNone() {
+			_, err := document.LookupErr(is.Field)
+			return err == nil
+		}
+		value, err := Field{Name: is.Field, Kind: is.Value.Kind()}.Value(document)
+		return err != nil || value != is.Value
+	})
+}
 
 // Change is a change of a document. Paths name a top-level field, or with dots a field of an embedded
 // document or an element of an array, as MongoDB does. No path is the beginning of another.
@@ -61,117 +92,6 @@ func (c Change) Counts() string {
 	return AddsField
 }
 
-// errMalformed reports bytes that are no BSON document.
-var errMalformed = errors.New("docstore: a document is malformed")
-
-// shape names the fields that a program knows of a document, with those of the embedded
-// documents and of the documents in arrays. A Change leaves all other fields alone, so the
-// fields of a newer version survive. Only an array that changes its length is replaced as a
-// whole.
-type shape map[string]shape
-
-// shapeOf returns the shape of a struct type with bson tags.
-func shapeOf(t reflect.Type) shape {
-	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
-		t = t.Elem()
-	}
-	if t.Kind() != reflect.Struct || t == timeType {
-		return nil
-	}
-	known := shape{}
-	for i := range t.NumField() {
-		name, _, _ := strings.Cut(t.Field(i).Tag.Get("bson"), ",")
-		if name == "" {
-			name = strings.ToLower(t.Field(i).Name)
-		}
-		known[name] = shapeOf(t.Field(i).Type)
-	}
-	return known
-}
-
-// difference compares two states of a document.
-func (known shape) difference(before, after bson.Raw) (change Change, err error) {
-	err = change.compare("", known, before, after)
-	return change, err
-}
-
-// compare adds to a change what differs between two states of a document at a path.
-func (c *Change) compare(prefix string, known shape, before, after bson.Raw) error {
-	was, isDocument := elementsOf(before)
-	is, areDocuments := elementsOf(after)
-	if !isDocument || !areDocuments {
-		return errMalformed
-	}
-	olds := findIn(was)
-	for rest := is; len(rest) > 0; {
-		var e element
-		var ok bool
-		if e, rest, ok = nextElement(rest); !ok {
-			return errMalformed
-		}
-		old, had := olds.find(sharedString(e.name))
-		if had && old.kind == e.kind && bytes.Equal(old.value, e.value) {
-			continue
-		}
-		name := string(e.name)
-		if !had {
-			c.set(prefix+name, e.raw())
-		} else if err := c.compareValue(prefix+name, known[name], old.raw(), e.raw()); err != nil {
-			return err
-		}
-	}
-	news := findIn(is)
-	for rest := was; len(rest) > 0; {
-		var e element
-		var ok bool
-		if e, rest, ok = nextElement(rest); !ok {
-			return errMalformed
-		}
-		if _, isKnown := known[string(e.name)]; !isKnown {
-			continue
-		}
-		if _, stays := news.find(sharedString(e.name)); !stays {
-			c.Unset = append(c.Unset, prefix+string(e.name))
-		}
-	}
-	return nil
-}
-
-func (c *Change) compareValue(path string, known shape, old, value bson.RawValue) error {
-	switch {
-	case old.Type == value.Type && bytes.Equal(old.Value, value.Value):
-		return nil
-	case old.Type != value.Type || known == nil:
-	case value.Type == bson.TypeEmbeddedDocument:
-		return c.compare(path+".", known, old.Document(), value.Document())
-	case value.Type == bson.TypeArray:
-		was, err := old.Array().Values()
-		if err != nil {
-			return err
-		}
-		is, err := value.Array().Values()
-		if err != nil || len(was) != len(is) {
-			c.set(path, value)
-			return err
-		}
-		for i := range is {
-			if err := c.compareValue(path+"."+strconv.Itoa(i), known, was[i], is[i]); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	c.set(path, value)
-	return nil
-}
-
-func (c *Change) set(path string, value bson.RawValue) {
-	c.Set = append(c.Set, Assignment{path, value})
-}
-
-// IsEmpty reports whether the change changes nothing.
-func (c Change) IsEmpty() bool { return len(c.paths()) == 0 }
-
 // paths returns the paths that the change names.
 func (c Change) paths() []string {
 	paths := slices.Clone(c.Unset)
@@ -187,56 +107,8 @@ func (c Change) paths() []string {
 	return paths
 }
 
-// Apply returns the document after the change, with the next revision or one more of AddsField, for engines
-// that store documents themselves. It fails if an amount meets a field that is no int64, or if a
-// path leads through a value that has no fields. Errors: ErrConflict if the document has another revision or
-// does not meet the conditions.
-func (c Change) Apply(document bson.Raw) (bson.Raw, error) {
-	revision, err := RevisionOf(document)
-	if err != nil {
-		return nil, err
-	}
-	if c.Revision != 0 && revision != c.Revision || !meets(document, c.If) || !c.IsNewTo(document) {
-		return nil, ErrConflict
-	}
-	edits := node{}
-	for _, set := range c.Set {
-		edits.add(set.Path, edit{set: &set.Value})
-	}
-	for _, path := range c.Unset {
-		edits.add(path, edit{unset: true})
-	}
-	for _, amount := range c.Add {
-		edits.add(amount.Field, edit{by: amount.By})
-	}
-	if to := c.Raise; to.Field != "" {
-		before, isThere := document.Lookup(to.Field).Int64OK()
-		by := to.By - before
-		if isThere {
-			by = max(by, 0)
-		}
-		edits.add(to.Field, edit{by: by})
-	}
-	edits.add(c.Counts(), edit{by: 1})
-	return edits.apply(make([]byte, 0, len(document)+64), document)
-}
-
-// IsNewTo reports whether a document lacks one of the values of IfNew.
-func (c Change) IsNewTo(document bson.Raw) bool {
-	return len(c.IfNew) == 0 || slices.ContainsFunc(c.New(), func(set Assignment) bool {
-		return !isSame(document.Lookup(set.Path), set.Value)
-	})
-}
-
-// New returns the assignments to the fields of IfNew.
-func (c Change) New() (all []Assignment) {
-	for _, set := range c.Set {
-		if slices.Contains(c.IfNew, set.Path) {
-			all = append(all, set)
-		}
-	}
-	return all
-}
+// IsEmpty reports whether the change changes nothing.
+func (c Change) IsEmpty() bool { return len(c.paths()) == 0 }
 
 // isSame reports whether two values are the same to MongoDB. One that is missing is as a zero.
 func isSame(was, is bson.RawValue) bool {
@@ -265,6 +137,23 @@ func IsZero(value bson.RawValue) bool {
 	return !slices.ContainsFunc(value.Value, func(b byte) bool { return b != 0 })
 }
 
+// New returns the assignments to the fields of IfNew.
+func (c Change) New() (all []Assignment) {
+	for _, set := range c.Set {
+		if slices.Contains(c.IfNew, set.Path) {
+			all = append(all, set)
+		}
+	}
+	return all
+}
+
+// IsNewTo reports whether a document lacks one of the values of IfNew.
+func (c Change) IsNewTo(document bson.Raw) bool {
+	return len(c.IfNew) == 0 || slices.ContainsFunc(c.New(), func(set Assignment) bool {
+		return !isSame(document.Lookup(set.Path), set.Value)
+	})
+}
+
 // edit is what happens to one field: it is set, removed, increased, or changed inside.
 type edit struct {
 	set    *bson.RawValue
@@ -281,6 +170,15 @@ type named struct {
 	edit
 }
 
+func (n node) find(name string) int {
+	for i := range n {
+		if n[i].name == name {
+			return i
+		}
+	}
+	return -1
+}
+
 func (n *node) add(path string, e edit) {
 	name, rest, isDeeper := strings.Cut(path, ".")
 	at := n.find(name)
@@ -295,13 +193,24 @@ func (n *node) add(path string, e edit) {
 	}
 }
 
-func (n node) find(name string) int {
-	for i := range n {
-		if n[i].name == name {
-			return i
+// appendTo appends the edited field. old is the zero value if the field is missing.
+func (n named) appendTo(into []byte, old bson.RawValue) ([]byte, error) {
+	switch {
+	case n.set != nil:
+		return append(appendName(into, n.set.Type, n.name), n.set.Value...), nil
+	case n.unset:
+		return into, nil
+	case n.inside == nil:
+		sum, ok := old.Int64OK()
+		if !ok && old.Type != 0 {
+			return nil, fmt.Errorf("docstore: field %q is no int64", n.name)
 		}
+		return binary.LittleEndian.AppendUint64(appendName(into, bson.TypeInt64, n.name), uint64(sum+n.by)), nil
 	}
-	return -1
+	if old.Type != bson.TypeEmbeddedDocument && old.Type != bson.TypeArray {
+		return nil, fmt.Errorf("docstore: field %q has no fields inside", n.name)
+	}
+	return n.inside.apply(appendName(into, old.Type, n.name), bson.Raw(old.Value))
 }
 
 // apply appends the edited document.
@@ -340,27 +249,36 @@ func (n node) apply(into []byte, document bson.Raw) ([]byte, error) {
 	return into, nil
 }
 
-// appendTo appends the edited field. old is the zero value if the field is missing.
-func (n named) appendTo(into []byte, old bson.RawValue) ([]byte, error) {
-	switch {
-	case n.set != nil:
-		return append(appendName(into, n.set.Type, n.name), n.set.Value...), nil
-	case n.unset:
-		return into, nil
-	case n.inside == nil:
-		sum, ok := old.Int64OK()
-		if !ok && old.Type != 0 {
-			return nil, fmt.Errorf("docstore: field %q is no int64", n.name)
+// Apply returns the document after the change, with the next revision or one more of AddsField, for engines
+// that store documents themselves. It fails if an amount meets a field that is no int64, or if a
+// path leads through a value that has no fields. Errors: ErrConflict if the document has another revision or
+// does not meet the conditions.
+func (c Change) Apply(document bson.Raw) (bson.Raw, error) {
+	revision, err := RevisionOf(document)
+	if err != nil {
+		return nil, err
+	}
+	if c.Revision != 0 && revision != c.Revision || !meets(document, c.If) || !c.IsNewTo(document) {
+		return nil, ErrConflict
+	}
+	edits := node{}
+	for _, set := range c.Set {
+		edits.add(set.Path, edit{set: &set.Value})
+	}
+	for _, path := range c.Unset {
+		edits.add(path, edit{unset: true})
+	}
+	for _, amount := range c.Add {
+		edits.add(amount.Field, edit{by: amount.By})
+	}
+	if to := c.Raise; to.Field != "" {
+		before, isThere := document.Lookup(to.Field).Int64OK()
+		by := to.By - before
+		if isThere {
+			by = max(by, 0)
 		}
-		return binary.LittleEndian.AppendUint64(appendName(into, bson.TypeInt64, n.name), uint64(sum+n.by)), nil
+		edits.add(to.Field, edit{by: by})
 	}
-	if old.Type != bson.TypeEmbeddedDocument && old.Type != bson.TypeArray {
-		return nil, fmt.Errorf("docstore: field %q has no fields inside", n.name)
-	}
-	return n.inside.apply(appendName(into, old.Type, n.name), bson.Raw(old.Value))
-}
-
-func appendName(into []byte, kind bson.Type, name string) []byte {
-	into = append(append(into, byte(kind)), name...)
-	return append(into, 0)
+	edits.add(c.Counts(), edit{by: 1})
+	return edits.apply(make([]byte, 0, len(document)+64), document)
 }

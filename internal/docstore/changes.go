@@ -6,72 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/waybook/waybook/internal/docstore/keys"
 )
-
-// Feed declares that the changes of a collection can be listed. The engine stamps each write that followers are
-// to see with a moment, and keeps an index of the moments: that of the latest change of each document and tombstone.
-type Feed struct {
-	// NotStamped are the top-level fields that followers do not see. A change of them alone is not stamped.
-	NotStamped []string
-	// Settling is how old a change is when nothing can appear before it any more; 0 means DefaultSettling.
-	// Until then, it is listed again. A writer that stores something beside the document after it has
-	// changed the document takes at most half of it.
-	Settling time.Duration
-}
-
-// DefaultSettling is the settling time of a feed that declares none.
-const DefaultSettling = 2 * time.Second
-
-// ErrForgotten reports a token after which deletions are forgotten, or one of another store, or of a later state of
-// this one. Its holder starts anew.
-var ErrForgotten = errors.New("docstore: the changes after the token are forgotten")
-
-// ChangeScan asks an engine for changes.
-type ChangeScan struct {
-	// From is the position of the first change to return.
-	From ChangePosition
-	// Limit is the maximum number of changes, 1 or more.
-	Limit int
-}
-
-// ChangePosition is a position in the order of changes: a moment, and the _id of one of the documents that changed
-// then. Without an _id it is before all of them.
-type ChangePosition struct {
-	At Moment
-	ID Value
-}
-
-// ChangeBatch is what an engine knows about changes. No later failure of a server undoes it.
-type ChangeBatch struct {
-	// Changes are in the order of their moments, and those of one moment in the order of the _id. A document has one,
-	// for its latest change.
-	Changes []RawChange
-	// More reports that others may follow.
-	More bool
-	// Settled is a moment before which no change can appear any more that the batch does not have. What a writer has
-	// stored beside the documents that changed up to then is stored.
-	Settled Moment
-	// Known is a moment up to which the server that answers has all changes, and not only those of before it lost its role.
-	Known Moment
-	// Forgotten is the moment up to which tombstones may be gone.
-	Forgotten Moment
-	// Store identifies the store.
-	Store int64
-}
-
-// RawChange is the latest change of a document.
-type RawChange struct {
-	ID Value
-	// At is the moment of the change, and Made that of the insert.
-	At, Made Moment
-	// IsGone reports that the document is a tombstone.
-	IsGone bool
-}
 
 // ChangesQuery asks for changes of documents.
 type ChangesQuery struct {
@@ -113,11 +51,20 @@ const (
 	DocumentDeleted
 )
 
-// Changes returns a page of changes, oldest first. The pages up to one without More have each document that has changed
-// since the token. A change that has not settled is listed again by the page that follows. So a follower that reads
-// each listed document by a Durable read has the latest state in the end, however often the document changes. Errors:
-// ErrBadToken, ErrForgotten.
-func (c *Collection[K, T]) Changes(ctx context.Context, query ChangesQuery) (page ChangesPage[K], err error) {
+// changesPage is a ChangesPage whose ids have no type yet.
+type changesPage struct {
+	changes []documentChange
+	next    string
+	more    bool
+}
+
+type documentChange struct {
+	id Value
+	is ChangeType
+	at time.Time
+}
+
+func (c *core) changes(ctx context.Context, query ChangesQuery) (page changesPage, err error) {
 	if query.Limit < 1 {
 		return page, c.wrap("list changes", errors.New("docstore: the limit must be 1 or more"))
 	}
@@ -142,88 +89,25 @@ func (c *Collection[K, T]) Changes(ctx context.Context, query ChangesQuery) (pag
 	if len(found) > 0 && found[0].position() == token.after {
 		found = found[1:]
 	}
-	page.More = batch.More || len(found) > query.Limit
+	page.more = batch.More || len(found) > query.Limit
 	for _, each := range found[:min(len(found), query.Limit)] {
 		token.last = each.position()
 		token.seen = max(token.seen, each.At)
 		if each.IsGone && token.made == 0 && each.At <= token.needless {
 			continue
 		}
-		change := DocumentChange[K]{keyOf[K](each.ID), DocumentChanged, each.At.Time()}
+		is := DocumentChanged
 		switch {
 		case each.IsGone:
-			change.Type = DocumentDeleted
+			is = DocumentDeleted
 		case each.Made > token.made:
-			change.Type = DocumentCreated
+			is = DocumentCreated
 		}
-		page.Changes = append(page.Changes, change)
+		page.changes = append(page.changes, documentChange{each.ID, is, each.At.Time()})
 	}
-	token.advance(batch.Settled, page.More)
-	page.Next = c.changesToken(token)
+	token.advance(batch.Settled, page.more)
+	page.next = c.changesToken(token)
 	return page, nil
-}
-
-func (r RawChange) position() ChangePosition { return ChangePosition{r.At, r.ID} }
-
-func keyOf[K Key](value Value) K {
-	key, _ := value.BSON().(K)
-	return key
-}
-
-// Touch tells followers that something beside a document has changed, and sets fields as Set does. Without a feed there
-// are no followers. Errors: ErrNotFound.
-func (c *Collection[K, T]) Touch(ctx context.Context, id K, set map[string]any) error {
-	if c.spec.Feed == nil && len(set) == 0 {
-		return nil
-	}
-	_, _, err := c.modify(ctx, Change{ID: ValueOf(id), Touches: true}, set)
-	return c.wrap("touch", err)
-}
-
-// SettlingTime returns the settling time of the collection's feed; 0 if it has none.
-func (c *Collection[K, T]) SettlingTime() time.Duration {
-	if c.spec.Feed == nil {
-		return 0
-	}
-	return c.spec.SettlingTime()
-}
-
-// SettlingTime returns the settling time of a collection with a feed.
-func (s Spec) SettlingTime() time.Duration {
-	if s.Feed.Settling == 0 {
-		return DefaultSettling
-	}
-	return s.Feed.Settling
-}
-
-// Stamps reports whether the engine stamps a change: the collection has a feed, and followers are to see the change.
-func (s Spec) Stamps(change Change) bool {
-	isSeen := func(path string) bool {
-		top, _, _ := strings.Cut(path, ".")
-		return !slices.Contains(s.Feed.NotStamped, top)
-	}
-	return s.Feed != nil && (change.Touches || slices.ContainsFunc(change.paths(), isSeen))
-}
-
-// checkFeed is the part of Validate about the feed.
-func (s Spec) checkFeed() error {
-	if s.Feed != nil && !s.Tombstones {
-		return fmt.Errorf("docstore: collection %q has a feed and no tombstones", s.Name)
-	}
-	return nil
-}
-
-// CheckChanges returns an error if a collection has no feed, or the scan is not valid.
-func (s Spec) CheckChanges(scan ChangeScan) error {
-	switch {
-	case s.Feed == nil:
-		return fmt.Errorf("docstore: collection %q has no feed", s.Name)
-	case scan.Limit < 1:
-		return errors.New("docstore: the limit must be 1 or more")
-	case !scan.From.ID.IsNone() && scan.From.ID.kind != s.ID:
-		return errors.New("docstore: the position has an id of another kind")
-	}
-	return nil
 }
 
 // changesToken is the content of a token. The pages up to one without More are a round.
@@ -293,13 +177,13 @@ func (t *changesToken) advance(settled Moment, isMore bool) {
 const changesTokenBytes = 6 * 8
 
 // changesOrigin returns a hash that binds a token to the collection.
-func (c *Collection[K, T]) changesOrigin() []byte {
+func (c *core) changesOrigin() []byte {
 	sum := fnv.New32a()
 	_, _ = sum.Write([]byte("changes\x00" + c.spec.Name))
 	return binary.BigEndian.AppendUint32(nil, sum.Sum32())
 }
 
-func (c *Collection[K, T]) changesToken(t changesToken) string {
+func (c *core) changesToken(t changesToken) string {
 	raw := c.changesOrigin()
 	for _, number := range []Moment{Moment(t.store), t.after.At, t.safe, t.made, t.needless, t.seen} { // #nosec G115 -- the same bits
 		raw = binary.BigEndian.AppendUint64(raw, uint64(number))
@@ -311,7 +195,7 @@ func (c *Collection[K, T]) changesToken(t changesToken) string {
 }
 
 // parseChangesToken decodes a token, or returns ErrBadToken.
-func (c *Collection[K, T]) parseChangesToken(token string) (t changesToken, err error) {
+func (c *core) parseChangesToken(token string) (t changesToken, err error) {
 	if token == "" {
 		return t, nil
 	}
@@ -333,7 +217,7 @@ func (c *Collection[K, T]) parseChangesToken(token string) (t changesToken, err 
 }
 
 // cutID decodes an id at the end of a token.
-func (c *Collection[K, T]) cutID(raw []byte) (Value, []byte, error) {
+func (c *core) cutID(raw []byte) (Value, []byte, error) {
 	if c.spec.ID == Int64 {
 		number, rest, err := keys.CutInt64(raw)
 		return ValueOf(number), rest, err

@@ -33,10 +33,6 @@ type Request struct {
 	Digest int64
 }
 
-// DigestField holds the digest of the request that created a document. No document type has the
-// field, so no update changes it. Documents without a request's digest lack it.
-const DigestField = "request_digest"
-
 // Outcome reports whether Create stored a new document.
 type Outcome int
 
@@ -81,49 +77,38 @@ func BareKey(key string) string {
 // in its current state. found is false if the request is new or has no id. The document is
 // durable, even if the earlier call never learned that it was stored. Errors: ErrRequestReused if
 // the earlier call had another digest, ErrGone if the document was deleted.
-func (c *Collection[K, T]) Answered(ctx context.Context, request Request) (document T, found bool, err error) {
+func Answered[K Key, T any](ctx context.Context, c *Collection[K, T], request Request) (document T, found bool, err error) {
+	found, err = c.core.answered(ctx, request, &document)
+	return document, found, err
+}
+
+func (c *core) answered(ctx context.Context, request Request, document any) (found bool, err error) {
 	if request.ID == "" {
-		return document, false, nil
+		return false, nil
 	}
 	raws, _, err := c.table.Scan(ctx, Scan{Where: request.selects(), Limit: 1, WithTombstones: true})
 	if err != nil || len(raws) == 0 {
-		return document, false, c.wrap("find", err)
+		return false, c.wrap("find", err)
 	}
-	id, err := Field{Name: IDIndex, Kind: c.spec.ID}.Value(raws[0])
+	id, err := c.idOf(raws[0])
 	if err != nil {
-		return document, false, c.wrap("find", err)
+		return false, c.wrap("find", err)
 	}
 	raw, err := GetFrom(ctx, c.table, id, Linearizable)
 	if errors.Is(err, ErrNotFound) {
 		if IsTombstone(raws[0]) {
-			return document, false, c.wrap("find", ErrGone)
+			return false, c.wrap("find", ErrGone)
 		}
-		return document, false, nil
+		return false, nil
 	}
 	if err != nil {
-		return document, false, c.wrap("find", err)
+		return false, c.wrap("find", err)
 	}
 	if first, ok := raw.Lookup(DigestField).Int64OK(); ok && request.Digest != 0 && first != request.Digest {
-		return document, false, c.wrap("find", ErrRequestReused)
+		return false, c.wrap("find", ErrRequestReused)
 	}
-	document, err = c.decode(raw)
-	return document, err == nil, err
-}
-
-// InsertFor is Insert of a document that a request creates.
-func (c *Collection[K, T]) InsertFor(ctx context.Context, request Request, document T) error {
-	raw, err := encode(&document, 1)
-	if err != nil {
-		return c.wrap("insert", err)
-	}
-	if request.ID != "" && request.Digest != 0 {
-		raw = appendInt64(raw, DigestField, request.Digest)
-	}
-	errs, err := c.insert(ctx, []bson.Raw{raw})
-	if err != nil {
-		return err
-	}
-	return c.wrap("insert", errs[0])
+	err = c.decode(raw, document)
+	return err == nil, err
 }
 
 // Create stores the document that build returns for an id and a request key. It calls
@@ -136,59 +121,71 @@ func (c *Collection[K, T]) InsertFor(ctx context.Context, request Request, docum
 func Create[T any](
 	ctx context.Context, c *Collection[int64, T], draw Draw, request Request, build func(id int64, requestKey string) T,
 ) (T, Outcome, error) {
-	var none T
+	var document, none T
+	outcome, err := c.core.create(ctx, draw, request, &document, func(id int64, key string) { document = build(id, key) })
+	if err != nil {
+		return none, 0, err
+	}
+	return document, outcome, nil
+}
+
+// create is Create. build builds the document to which document points.
+func (c *core) create(ctx context.Context, draw Draw, request Request, document any, build func(id int64, requestKey string)) (Outcome, error) {
 	highest := int64(0)
 	for taken := range maxDraws {
 		drawn, err := draw(highest, taken)
 		if err != nil {
-			return none, 0, c.wrap("create", err)
+			return 0, c.wrap("create", err)
 		}
-		document, outcome, err := createAs(ctx, c, drawn, request, build)
-		var duplicate *DuplicateError
-		if !errors.As(err, &duplicate) || duplicate.Index != IDIndex {
-			return document, outcome, err
+		requestKey := request.ID
+		if requestKey == "" {
+			// As unique as the id; no UUID starts with #.
+			requestKey = "#" + strconv.FormatInt(drawn, 10)
 		}
-		if highest, err = c.Highest(ctx, drawn); err != nil {
-			return none, 0, err
+		build(drawn, OwnedKey(request.Owner, requestKey))
+		outcome, err := c.createAs(ctx, request, document)
+		if duplicate, isDuplicate := errors.AsType[*DuplicateError](err); !isDuplicate || duplicate.Index != IDIndex {
+			return outcome, err
+		}
+		if highest, err = c.highest(ctx, drawn); err != nil {
+			return 0, err
 		}
 	}
-	return none, 0, c.wrap("create", fmt.Errorf("all of %d generated ids were taken", maxDraws))
+	return 0, c.wrap("create", fmt.Errorf("all of %d generated ids were taken", maxDraws))
 }
 
-// createAs is Create with one id. Errors: as of Create, and *DuplicateError in IDIndex if the
+// createAs is create with one id. Errors: as of Create, and *DuplicateError in IDIndex if the
 // id is taken.
-func createAs[T any](
-	ctx context.Context, c *Collection[int64, T], id int64, request Request, build func(id int64, requestKey string) T,
-) (T, Outcome, error) {
-	var none T
-	requestKey := request.ID
-	if requestKey == "" {
-		// As unique as the id; no UUID starts with #.
-		requestKey = "#" + strconv.FormatInt(id, 10)
+func (c *core) createAs(ctx context.Context, request Request, document any) (Outcome, error) {
+	raw, err := encode(document, 1)
+	if err != nil {
+		return 0, c.wrap("insert", err)
 	}
-	document := build(id, OwnedKey(request.Owner, requestKey))
+	if request.ID != "" && request.Digest != 0 {
+		raw = appendInt64(raw, DigestField, request.Digest)
+	}
 	for try := range maxTries {
-		err := c.InsertFor(ctx, request, document)
+		err := c.insertRaw(ctx, []bson.Raw{raw})
 		if err == nil {
-			return document, Created, nil
+			return Created, nil
 		}
-		var duplicate *DuplicateError
-		if !errors.As(err, &duplicate) || duplicate.Index == IDIndex {
-			return none, 0, err
+		duplicate, isDuplicate := errors.AsType[*DuplicateError](err)
+		if !isDuplicate || duplicate.Index == IDIndex {
+			return 0, err
 		}
-		first, found, findErr := c.Answered(ctx, request)
+		found, findErr := c.answered(ctx, request, document)
 		switch {
 		case findErr != nil:
-			return none, 0, findErr
+			return 0, findErr
 		case found:
-			return first, Repeated, nil
+			return Repeated, nil
 		case duplicate.Index != RequestIndex:
-			return none, 0, err
+			return 0, err
 		}
 		// The document of the request was deleted in the meantime: create a new one.
 		if err := backOff(ctx, try); err != nil {
-			return none, 0, c.wrap("create", err)
+			return 0, c.wrap("create", err)
 		}
 	}
-	return none, 0, c.wrap("create", ErrConflict)
+	return 0, c.wrap("create", ErrConflict)
 }

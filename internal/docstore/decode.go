@@ -8,7 +8,61 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/waybook/waybook/internal/arena"
 )
+
+// texts keeps the texts of documents that are lent. A nil one shares them with their documents, which is safe
+// for documents that a Collection owns and never changes.
+type texts struct {
+	arena *arena.Arena
+	block []byte
+	// read and left are the bytes of the documents that were read and of those to come; kept are those of
+	// the texts.
+	read, left, kept int
+}
+
+// textsOf returns texts for documents that are lent.
+func textsOf(raws []bson.Raw, into *arena.Arena) *texts {
+	t := &texts{arena: into}
+	for _, raw := range raws {
+		t.left += len(raw)
+	}
+	return t
+}
+
+// next says that a document has been read.
+func (t *texts) next(raw bson.Raw) {
+	if t != nil {
+		t.read += len(raw)
+		t.left -= len(raw)
+	}
+}
+
+// expected returns how many bytes the texts to come probably have.
+func (t *texts) expected() int {
+	if t.read == 0 {
+		return min(t.left/2, firstTextBytes)
+	}
+	return min(t.left*t.kept/t.read, sharedTextBytes)
+}
+
+// keep returns a text as a string that stays good.
+func (t *texts) keep(text []byte) string {
+	if t == nil {
+		return sharedString(text)
+	}
+	if len(text) == 0 {
+		return ""
+	}
+	if cap(t.block)-len(t.block) < len(text) {
+		t.block = arena.Slice[byte](t.arena, max(len(text), t.expected()))[:0]
+	}
+	t.kept += len(text)
+	start := len(t.block)
+	t.block = append(t.block, text...)
+	return sharedString(t.block[start:])
+}
 
 // plan decodes documents into structs of one type, in a fifth of the time that the
 // driver's codec takes. The codec would take most of the time of a long list.
@@ -43,8 +97,6 @@ const (
 	pointer
 	list
 )
-
-var timeType = reflect.TypeFor[time.Time]()
 
 // planFor returns the plan of a struct type, or nil if the type or one of its fields is
 // not supported.

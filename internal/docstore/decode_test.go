@@ -117,14 +117,15 @@ func TestTheDriverDecodesTypesThatNoPlanSupports(t *testing.T) {
 			t.Errorf("planFor returned a plan for %T", unknown)
 		}
 	}
-	documents := newReader[struct {
+	var got struct {
 		A []string `bson:"a"`
-	}](Spec{}, nil)
+	}
+	documents := core{}.as(reflect.TypeOf(got))
 	raw, err := bson.Marshal(bson.D{{Key: "a", Value: []string{"x"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := documents.decode(raw); err != nil || len(got.A) != 1 {
+	if err := documents.decode(raw, &got); err != nil || len(got.A) != 1 {
 		t.Errorf("got %v, %v", got, err)
 	}
 }
@@ -165,12 +166,13 @@ func BenchmarkPlan(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	planned := newReader[whole](Spec{}, nil)
-	for name, documents := range map[string]*reader[whole]{"plan": &planned, "driver": {}} {
+	planned := core{}.as(reflect.TypeFor[whole]())
+	for name, documents := range map[string]*core{"plan": planned, "driver": {document: reflect.TypeFor[whole]()}} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := documents.decode(raw); err != nil {
+				var document whole
+				if err := documents.decode(raw, &document); err != nil {
 					b.Fatal(err)
 				}
 			}

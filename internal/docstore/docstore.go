@@ -16,15 +16,17 @@
 //   - A read that starts after a write returned nil sees that write.
 //   - A selection or an id of another kind than declared is a plain error, and so is a selection
 //     that asks every shard of a sharded cluster without saying so (Where.Everywhere).
+//
+// Read its files in this order; each uses only what stands above it: element, value, index, spec, document and scan
+// say what a collection is and how one selects in it; change, difference, tombstone and feed what changes it; engine is
+// the contract of an engine. The rest is above the engines: decode, core, update, page, changes and sweep work on raw
+// documents, and collection and create give them their types.
 package docstore
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"strconv"
-
-	"go.mongodb.org/mongo-driver/v2/bson"
+	"slices"
 )
 
 // Errors that callers distinguish with errors.Is. A plain error is one that wraps none of
@@ -44,6 +46,10 @@ var (
 	ErrUnavailable = errors.New("docstore: unavailable")
 )
 
+// ErrForgotten reports a token after which deletions are forgotten, or one of another store, or of a later state of
+// this one. Its holder starts anew.
+var ErrForgotten = errors.New("docstore: the changes after the token are forgotten")
+
 // DuplicateError reports that a document was not inserted or changed, because another
 // document has the same id or the same key in a unique index. If several do, the error
 // names the id before any index.
@@ -57,201 +63,34 @@ func (e *DuplicateError) Error() string {
 	return fmt.Sprintf("docstore: duplicate key in index %q", e.Index)
 }
 
-// IDIndex names the index of the _id field, which every collection has.
-const IDIndex = "_id"
-
-// Spec declares a collection.
-type Spec struct {
-	// Name is the collection's name, in lower_snake_case, unique in the store.
-	Name string
-	// ID is the kind of the _id field.
-	ID Kind
-	// Indexes are all indexes of the collection except the one of _id.
-	Indexes []Index
-	// Defaults are the values of indexed fields in documents that lack them: those that a
-	// program without the field wrote. A default never changes. The field must begin an
-	// index, which finds those documents, and must not be part of a unique one.
-	Defaults map[string]Value
-	// Sharding is how the collection lies on a sharded cluster.
-	Sharding Sharding
-	// PlaceFields are the integer fields that name the same place as the _id of their document:
-	// the id of its owner or of its parent. Only collections sharded ByPlace have them. Insert
-	// refuses a document whose field names another place, and no Update changes one.
-	PlaceFields []string
-	// Tombstones says that a deleted document stays as its own tombstone; see Deletion. A collection with
-	// tombstones allows no DeleteAll.
-	Tombstones bool
-	// Feed, unless nil, lets followers list the changes of the collection. It needs Tombstones.
-	Feed *Feed
+// RefusedError reports that some of the documents of an Insert were not stored. It wraps the reasons.
+type RefusedError struct {
+	// Errs has for each document the reason why it was refused, or nil: a *DuplicateError or a plain error. If two
+	// documents exclude each other, the first is stored.
+	Errs []error
 }
 
-// Format is the number of the form in which stores and dumps keep documents. That of 0.1.0, the first
-// release, is 8. No release has a lower one.
-const Format = 8
+// Error returns the reasons.
+func (e *RefusedError) Error() string { return errors.Join(e.Errs...).Error() }
 
-// CheckFormat returns an error if a store has another format. name says what the store is.
-func CheckFormat(name, format string) error {
-	switch number, err := strconv.Atoi(format); {
-	case err == nil && number == Format:
-		return nil
-	case err != nil || number > Format:
-		return fmt.Errorf("%s has format %q, and this program reads %d: start the version that wrote it", name, format, Format)
+// Unwrap returns the reasons.
+func (e *RefusedError) Unwrap() []error {
+	return slices.DeleteFunc(slices.Clone(e.Errs), func(err error) bool { return err == nil })
+}
+
+// Taken takes the documents out of an error of Insert that were there already, and returns their positions. What is
+// left is nil, or why others were not stored.
+func Taken(err error) (positions []int, left error) {
+	refused, isRefused := errors.AsType[*RefusedError](err)
+	if !isRefused {
+		return nil, err
 	}
-	return fmt.Errorf("%s has format %q of a version that was never released, and this program reads %d: start with an empty store", name, format, Format)
-}
-
-// MaxKeyBytes bounds the total bytes of the strings in one index key, that is in its
-// fields and _id. Insert and Update refuse a longer key with a plain error.
-const MaxKeyBytes = 1024
-
-// Engine is a store of collections.
-type Engine interface {
-	// Open creates the collection and its declared indexes where they are missing, and
-	// returns the collection. It rebuilds an index whose declaration has changed. An
-	// index that is no longer declared may be dropped or stay.
-	//
-	// Open fails if stored documents do not fit a declared index, or if _id was declared
-	// with another kind. It also fails if the collection is open with another declaration.
-	// If other processes may share the store, it fails if the declaration of a unique index
-	// has changed; a preparation by the operator creates that index.
-	Open(ctx context.Context, spec Spec) (Table, error)
-	// Inspect reports which parts of a collection exist in the store, whether the
-	// collection is open or not. It changes nothing. It fails if _id was declared with
-	// another kind.
-	Inspect(ctx context.Context, spec Spec) (Inspection, error)
-	// Backfill completes the documents of the open collections that lack a field with a
-	// default, and returns how many. A program calls it now and then: an older version may
-	// have written such documents, and an index may not show them before.
-	Backfill(ctx context.Context) (int64, error)
-	// Renew gives the store another identifier, so that the tokens of changes of before are refused: what followers have
-	// seen may have been taken back.
-	Renew(ctx context.Context) error
-	// IsLocal reports whether the store is in this process, so that no read waits for a network.
-	IsLocal() bool
-	// Ping checks that the store can be used now.
-	Ping(ctx context.Context) error
-	// Close waits for the calls in flight and releases the store. Later calls fail with
-	// ErrUnavailable. Closing again does nothing.
-	Close() error
-}
-
-// Table is the part of an engine that serves one collection. Services use Collection
-// instead.
-//
-// Documents are BSON with an _id of the declared kind and a revision in RevisionField.
-// The engine reads only these and the indexed fields. The caller owns the documents that a
-// method returns; each keeps at most a few kilobytes of others in memory. The caller must not
-// change the documents that it passes in, not even after ctx is done.
-type Table interface {
-	// Insert stores or refuses each document separately. errs[i] is nil or the reason
-	// why documents[i] was refused: a *DuplicateError, or the plain error of
-	// Spec.CheckDocument. If two documents exclude each other, the first is stored. err is
-	// the failure of the whole call, which may have stored some of the documents.
-	Insert(ctx context.Context, documents []bson.Raw) (errs []error, err error)
-	// Highest returns the highest integer _id of those from from on in the place that from names;
-	// 0 if there is none. In a collection that is not sharded ByPlace, there is one place.
-	Highest(ctx context.Context, from int64) (int64, error)
-	// Update changes the document with change.ID and raises the field that change.Counts by one. Fields
-	// that the change does not name stay as they are. It returns what the change asks for of the document
-	// before. Errors: ErrConflict if the document has another revision or does not meet the conditions,
-	// ErrNotFound, *DuplicateError.
-	Update(ctx context.Context, change Change) (before bson.Raw, err error)
-	// UpdateMany makes each change whose document has its revision and meets its conditions, and skips the
-	// others. It returns how many it made. The changes have different documents and no indexed fields of
-	// a unique index. If it fails, some of them may have been made.
-	UpdateMany(ctx context.Context, changes []Change) (int64, error)
-	// Delete deletes a document. Errors: ErrNotFound, and ErrConflict if it does not meet the
-	// conditions.
-	Delete(ctx context.Context, deletion Deletion) error
-	// Scan returns documents in the order of an index, or those with the ids of WithIDs. more reports
-	// whether more documents follow the last one.
-	Scan(ctx context.Context, scan Scan) (documents []bson.Raw, more bool, err error)
-	// Count counts the documents of a selection.
-	Count(ctx context.Context, where Where) (int64, error)
-	// DeleteAll deletes the documents of a selection, in chunks, and returns how many it
-	// deleted. It is not atomic: if it fails, some of them may be deleted, and a retry
-	// deletes the rest.
-	DeleteAll(ctx context.Context, where Where) (int64, error)
-	// Changes returns changes from a position on, up to now, in a collection with a Feed.
-	Changes(ctx context.Context, scan ChangeScan) (ChangeBatch, error)
-	// Tombstones returns the tombstones, in a collection that has them, that became due after a moment, in
-	// that order, and the present moment of the store. No failure of a server undoes the deletions that it
-	// returns.
-	Tombstones(ctx context.Context, after Moment, limit int) (due []Tombstone, now Moment, err error)
-	// Postpone makes a tombstone clear, and due at a moment. Errors: ErrNotFound.
-	Postpone(ctx context.Context, tombstone Tombstone, until Moment) error
-	// Forget removes a tombstone for good. Changes knows from then on that deletions up to its moment
-	// may be missing. Errors: ErrNotFound.
-	Forget(ctx context.Context, tombstone Tombstone) error
-}
-
-// The fields of a stored document that engines maintain.
-const (
-	// RevisionField holds the document's revision, an int64 that grows by one with each
-	// Update.
-	RevisionField = "_rev"
-	// AddsField holds how often Update has changed the document without a new revision; it is missing
-	// until the first time.
-	AddsField = "_adds"
-	// PlaceField holds the document's place where the engine stores it. No read returns it.
-	PlaceField = "_place"
-	// ChangedField and MadeField hold the moments of the latest change and of the insert where the
-	// engine stores them, in a collection with a feed. Only Changes returns them.
-	ChangedField, MadeField = "_changed", "_made"
-	// DueField holds Tombstone.Due where the engine stores it. No read returns it.
-	DueField = "_due"
-)
-
-// Inspection describes a collection as it exists in a store.
-type Inspection struct {
-	// Exists reports whether the collection exists.
-	Exists bool
-	// Missing names the declared indexes that do not exist as declared. Undeclared names
-	// the existing indexes that are not declared. Both are in alphabetical order.
-	Missing, Undeclared []string
-	// Table reads the collection by _id and by the declared indexes that exist. Reads by
-	// another index fail with a plain error, and so do all writes. A collection that does
-	// not exist reads as an empty one.
-	Table Table
-}
-
-// errReadOnly is the error of each write to an Inspection's table.
-var errReadOnly = errors.New("docstore: the collection was not opened for writing")
-
-// ReadOnly returns a table whose writes fail, for engines to set as Inspection.Table.
-func ReadOnly(table Table) Table { return readOnly{table} }
-
-type readOnly struct{ Table }
-
-func (readOnly) Insert(ctx context.Context, _ []bson.Raw) ([]error, error) {
-	return nil, refuseWrite(ctx)
-}
-
-func (readOnly) Update(ctx context.Context, _ Change) (bson.Raw, error) { return nil, refuseWrite(ctx) }
-
-func (readOnly) UpdateMany(ctx context.Context, _ []Change) (int64, error) {
-	return 0, refuseWrite(ctx)
-}
-
-func (readOnly) Delete(ctx context.Context, _ Deletion) error { return refuseWrite(ctx) }
-
-func (readOnly) DeleteAll(ctx context.Context, _ Where) (int64, error) { return 0, refuseWrite(ctx) }
-
-func (readOnly) Changes(ctx context.Context, _ ChangeScan) (ChangeBatch, error) {
-	return ChangeBatch{}, refuseWrite(ctx)
-}
-
-func (readOnly) Tombstones(ctx context.Context, _ Moment, _ int) ([]Tombstone, Moment, error) {
-	return nil, 0, refuseWrite(ctx)
-}
-
-func (readOnly) Postpone(ctx context.Context, _ Tombstone, _ Moment) error { return refuseWrite(ctx) }
-
-func (readOnly) Forget(ctx context.Context, _ Tombstone) error { return refuseWrite(ctx) }
-
-func refuseWrite(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
+	for i, each := range refused.Errs {
+		if _, isDuplicate := errors.AsType[*DuplicateError](each); isDuplicate {
+			positions = append(positions, i)
+		} else if each != nil {
+			return nil, err
+		}
 	}
-	return errReadOnly
+	return positions, nil
 }

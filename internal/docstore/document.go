@@ -1,69 +1,89 @@
 package docstore
 
 import (
-	"encoding/binary"
+	"errors"
 	"fmt"
-	"regexp"
 	"slices"
-	"unicode/utf8"
+	"strconv"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-
-	"github.com/waybook/waybook/internal/docstore/keys"
 )
+
+// errNoPlace reports a selection that would ask every shard without saying so.
+var errNoPlace = errors.New("the selection names no place; At names one, Everywhere asks every shard")
+
+// PlaceOf returns the place of a selection. isPlaced is false for a selection that asks every
+// shard, those of its ids, or the only one of the collection. A selection of a sharded collection that neither
+// names a place nor says Everywhere is an error.
+func (s Spec) PlaceOf(where Where) (place int64, isPlaced bool, err error) {
+	switch s.Sharding {
+	case OneShard:
+		return 0, false, nil
+	case ByPlace:
+		if where.isIDs {
+			return 0, false, nil // each id names its place
+		}
+		if where.isPlaced {
+			return s.Scheme.PlaceOf(where.at), true, nil
+		}
+		index, _ := s.index(where.index)
+		for i, field := range index.Fields {
+			if i < len(where.equal) && field.Kind == Int64 && slices.Contains(s.PlaceFields, field.Name) {
+				return s.Scheme.PlaceOf(where.equal[i].number), true, nil
+			}
+		}
+		if where.isEverywhere && index.Unique && !index.Walked {
+			return 0, false, fmt.Errorf("docstore: collection %q, index %q: a unique index that is not walked serves one place only", s.Name, where.index)
+		}
+	}
+	if !where.isEverywhere && !where.isIDs {
+		return 0, false, fmt.Errorf("docstore: collection %q, index %q: %w", s.Name, where.index, errNoPlace)
+	}
+	return 0, false, nil
+}
+
+// PlaceOfID returns the place that an id of a collection sharded ByPlace names. A text that names
+// none is the id of no document.
+func (s Spec) PlaceOfID(value Value) (place int64, namesOne bool) {
+	if value.kind != String {
+		return s.Scheme.PlaceOf(value.number), true
+	}
+	first, _, hasSlash := strings.Cut(value.text, "/")
+	number, err := strconv.ParseInt(first, 10, 64)
+	return s.Scheme.PlaceOf(number), hasSlash && err == nil
+}
+
+// CheckPlace returns an error if the id of a document names no place, or another one than a field
+// of PlaceFields: the document could not be found by that field.
+func (s Spec) CheckPlace(document bson.Raw) error {
+	if s.Sharding != ByPlace || s.ID == Int64 && len(s.PlaceFields) == 0 {
+		return nil
+	}
+	own, err := Field{Name: IDIndex, Kind: s.ID}.sharedValue(document)
+	if err != nil {
+		return err
+	}
+	place, namesOne := s.PlaceOfID(own)
+	if !namesOne {
+		return fmt.Errorf("docstore: collection %q: the id %v names no place", s.Name, own)
+	}
+	for _, name := range s.PlaceFields {
+		value, err := Field{Name: name, Kind: Int64}.sharedValue(document)
+		if err != nil {
+			return err
+		}
+		if named := s.Scheme.PlaceOf(value.number); named != place {
+			return fmt.Errorf("docstore: collection %q: document %v is in place %d, but its %s %d names place %d",
+				s.Name, own, place, name, value.number, named)
+		}
+	}
+	return nil
+}
 
 // MaxDocumentBytes bounds the size of a document, as MongoDB does. Insert and Update
 // refuse a larger document with a plain error.
 const MaxDocumentBytes = 16 << 20
-
-// Validate returns an error if the declaration is invalid.
-func (s Spec) Validate() error {
-	name := regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
-	if !name.MatchString(s.Name) {
-		return fmt.Errorf("docstore: collection name %q is not in lower_snake_case", s.Name)
-	}
-	if s.ID != Int64 && s.ID != String {
-		return fmt.Errorf("docstore: collection %q does not declare the kind of _id", s.Name)
-	}
-	seen, first := make(map[string]bool), make(map[string]bool)
-	for _, index := range s.Indexes {
-		if !name.MatchString(index.Name) || seen[index.Name] {
-			return fmt.Errorf("docstore: collection %q: index name %q is not in lower_snake_case or is declared twice", s.Name, index.Name)
-		}
-		seen[index.Name] = true
-		if len(index.Fields) == 0 || index.Sparse && (len(index.Fields) > 1 || index.Unique) {
-			return fmt.Errorf("docstore: collection %q: index %q has no fields, or is sparse and has several or is unique", s.Name, index.Name)
-		}
-		fields := make(map[string]bool)
-		for _, field := range index.Fields {
-			if field.Name == "" || field.Name == IDIndex || isMaintained(field.Name) || fields[field.Name] {
-				return fmt.Errorf("docstore: collection %q: index %q cannot include field %q", s.Name, index.Name, field.Name)
-			}
-			if field.Kind != Int64 && field.Kind != String {
-				return fmt.Errorf("docstore: collection %q: field %q of index %q has no kind", s.Name, field.Name, index.Name)
-			}
-			if value, has := s.Defaults[field.Name]; has && (value.kind != field.Kind || index.Unique || index.Sparse) {
-				return fmt.Errorf("docstore: collection %q: field %q of index %q cannot have the default %v", s.Name, field.Name, index.Name, value)
-			}
-			fields[field.Name] = true
-		}
-		first[index.Fields[0].Name] = true
-	}
-	for field := range s.Defaults {
-		if !first[field] {
-			return fmt.Errorf("docstore: collection %q: field %q has a default but begins no index", s.Name, field)
-		}
-	}
-	if err := s.checkFeed(); err != nil {
-		return err
-	}
-	return s.checkSharding()
-}
-
-// isMaintained reports whether engines maintain a field.
-func isMaintained(field string) bool {
-	return slices.Contains([]string{RevisionField, AddsField, PlaceField, ChangedField, MadeField, GoneField, DueField}, field)
-}
 
 // CheckDocument returns an error if every engine must refuse the document. There are
 // these reasons:
@@ -97,51 +117,6 @@ func (s Spec) CheckDocument(document bson.Raw) error {
 	return nil
 }
 
-// CheckChange returns an error if every engine must refuse the change because of a single
-// field: a new value of an indexed field has another kind or is too long, or an indexed field
-// without a default goes away from an index that is not sparse.
-func (s Spec) CheckChange(change Change) error {
-	for _, index := range s.Indexes {
-		for _, field := range index.Fields {
-			for _, set := range change.Set {
-				if set.Path != field.Name {
-					continue
-				}
-				alone := appendName(make([]byte, 4, 32), set.Value.Type, field.Name)
-				alone = append(append(alone, set.Value.Value...), 0)
-				binary.LittleEndian.PutUint32(alone, uint32(len(alone)))
-				if _, err := AppendKey(nil, []Field{field}, alone); err != nil {
-					return err
-				}
-			}
-			if !index.Sparse && slices.Contains(change.Unset, field.Name) && s.Defaults[field.Name].IsNone() {
-				return fmt.Errorf("docstore: field %q of index %q cannot be removed", field.Name, index.Name)
-			}
-		}
-	}
-	return nil
-}
-
-// ChangesKeys reports whether a change may change a key of an index.
-func (s Spec) ChangesKeys(change Change) bool {
-	isIndexed := func(path string) bool {
-		return slices.ContainsFunc(s.Indexes, func(index Index) bool {
-			return slices.ContainsFunc(index.Fields, func(field Field) bool { return field.Name == path })
-		})
-	}
-	return slices.ContainsFunc(change.paths(), isIndexed)
-}
-
-// isSettable reports whether a new value of a field needs no look at the rest of its document: the value is in
-// no key that may be taken or become too long, and says nothing about the place.
-func (s Spec) isSettable(field string) bool {
-	return !slices.Contains(s.PlaceFields, field) && !slices.ContainsFunc(s.Indexes, func(index Index) bool {
-		return slices.ContainsFunc(index.Fields, func(each Field) bool {
-			return each.Name == field && (index.Unique || each.Kind != Int64)
-		})
-	})
-}
-
 // CheckEnvelope makes the checks of CheckDocument that need no declaration: the size
 // and the revision.
 func CheckEnvelope(document bson.Raw) error {
@@ -166,37 +141,8 @@ func RevisionOf(document bson.Raw) (int64, error) {
 	return revision.number, err
 }
 
-// AppendKey appends the values that a document has in the given fields, in the
-// order-preserving encoding of package keys.
-func AppendKey(key []byte, fields []Field, document bson.Raw) ([]byte, error) {
-	text := 0
-	for _, field := range fields {
-		value, err := field.sharedValue(document)
-		if err != nil {
-			return key, err
-		}
-		if !utf8.ValidString(value.text) {
-			return key, fmt.Errorf("docstore: field %q is not valid UTF-8", field.Name)
-		}
-		if text += len(value.text); text > MaxKeyBytes {
-			return key, fmt.Errorf("docstore: index key has more than %d string bytes at field %q", MaxKeyBytes, field.Name)
-		}
-		key = value.append(key)
-	}
-	return key, nil
-}
-
-// AppendValues appends values in the encoding of AppendKey.
-func AppendValues(key []byte, values ...Value) []byte {
-	for _, value := range values {
-		key = value.append(key)
-	}
-	return key
-}
-
-func (v Value) append(key []byte) []byte {
-	if v.kind == Int64 {
-		return keys.AppendInt64(key, v.number)
-	}
-	return keys.AppendString(key, v.text)
+// IsTombstone reports whether a scan with tombstones returned one.
+func IsTombstone(document bson.Raw) bool {
+	_, err := document.LookupErr(GoneField)
+	return err == nil
 }

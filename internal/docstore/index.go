@@ -1,11 +1,7 @@
 package docstore
 
 import (
-	"fmt"
-
 	"go.mongodb.org/mongo-driver/v2/bson"
-
-	"github.com/waybook/waybook/internal/id"
 )
 
 // Index declares an index. Documents sort by the fields in their order and, where all
@@ -125,7 +121,8 @@ type Where struct {
 	equal []Value
 	spans []Span
 
-	place                  id.Place
+	// at names the place, if isPlaced.
+	at                     int64
 	isPlaced, isEverywhere bool
 	// isIDs says that equal is one id, or each span is one.
 	isIDs bool
@@ -154,25 +151,45 @@ func (w Where) Within(spans ...Span) Where {
 // Index is the name of the index.
 func (w Where) Index() string { return w.index }
 
-// FieldsOf returns the sort fields of the named index, with _id last.
-func (s Spec) FieldsOf(index string) ([]Field, error) {
-	id := Field{Name: IDIndex, Kind: s.ID}
-	if index == IDIndex {
-		return []Field{id}, nil
-	}
-	for _, ix := range s.Indexes {
-		if ix.Name == index {
-			return append(s.appendFields(make([]Field, 0, len(ix.Fields)+1), ix.Fields), id), nil
-		}
-	}
-	return nil, fmt.Errorf("docstore: collection %q declares no index %q", s.Name, index)
+// At says that all documents of a selection are in the place that an id names. A selection that fixes a field of
+// Spec.PlaceFields needs no At.
+func (w Where) At(id int64) Where {
+	w.at, w.isPlaced = id, true
+	return w
 }
 
-// appendFields appends fields with their defaults.
-func (s Spec) appendFields(all, fields []Field) []Field {
-	for _, field := range fields {
-		field.Default = s.Defaults[field.Name]
-		all = append(all, field)
+// Everywhere says that the documents of a selection are on any shard. On a sharded cluster all
+// of them are asked. A selection in a unique index may say so only if the index is Walked.
+func (w Where) Everywhere() Where {
+	w.isEverywhere = true
+	return w
+}
+
+// IsEverywhere reports whether a selection may ask every shard.
+func (w Where) IsEverywhere() bool { return w.isEverywhere }
+
+// WithIDs selects the documents that have one of the ids. On a sharded cluster only the shards of the ids
+// are asked.
+func WithIDs(ids ...Value) Where {
+	w := Where{index: IDIndex, isIDs: true}
+	if len(ids) == 1 {
+		w.equal = ids
+		return w
 	}
-	return all
+	w.spans = make([]Span, len(ids))
+	for i, id := range ids {
+		w.spans[i] = Span{From: id, To: id}
+	}
+	return w
+}
+
+// IsIDs reports whether a selection is one of WithIDs.
+func (w Where) IsIDs() bool { return w.isIDs }
+
+// OneID returns the id of a selection that is only an id.
+func (w Where) OneID() (id Value, isOne bool) {
+	if !w.isIDs || len(w.equal) != 1 {
+		return Value{}, false
+	}
+	return w.equal[0], true
 }

@@ -7,8 +7,7 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"hash/fnv"
-	"iter"
-	"math"
+	"reflect"
 	"strings"
 	"unicode/utf8"
 
@@ -26,10 +25,13 @@ type Query struct {
 	Of string
 	// Token is the page token: Page.Next of the previous page, or empty for the first.
 	Token string
+	// After is that of Scan, for a page without a token.
+	After []Value
 	// Descending reverses the order of the index.
 	Descending bool
-	// Limit is the maximum number of documents, 1 or more.
-	Limit int
+	// Limit is the maximum number of documents of a page, 1 or more. Most is that of all pages of Batches; 0 means no
+	// limit.
+	Limit, Most int
 	// MaxBytes bounds their total size; 0 means MaxPageBytes. A page of a single document may be
 	// larger.
 	MaxBytes int
@@ -54,78 +56,35 @@ type Page[T any] struct {
 	Next string
 }
 
-// Page returns a page of documents. A page may be shorter than query.Limit, because it
-// ends before it exceeds query.MaxBytes. Errors: ErrBadToken.
-//
-// A document that exists during a whole walk from page to page appears exactly once. A
-// document that is inserted, deleted or moved in the index during the walk may or may
-// not appear.
-func (r *reader[T]) Page(ctx context.Context, query Query) (Page[T], error) {
-	fields, isDeclared := r.sorts[query.Where.index]
+// page reads a page of documents, for which room makes place, and returns the token of the next one.
+func (c *core) page(ctx context.Context, query Query, room func(int) reflect.Value) (next string, err error) {
+	fields, isDeclared := c.sorts[query.Where.index]
 	if !isDeclared {
-		_, err := r.spec.FieldsOf(query.Where.index)
-		return Page[T]{}, r.wrap("page", err)
+		_, err := c.spec.FieldsOf(query.Where.index)
+		return "", c.wrap("page", err)
 	}
 	bounds, err := query.Where.Resolve(fields)
 	if err != nil {
-		return Page[T]{}, r.wrap("page", err)
+		return "", c.wrap("page", err)
 	}
-	origin := r.origin(query)
-	scan := Scan{Where: query.Where, As: query.As, Descending: query.Descending, Limit: query.Limit, MaxBytes: cmp.Or(query.MaxBytes, MaxPageBytes)}
+	origin := c.origin(query)
+	scan := Scan{Where: query.Where, After: query.After, As: query.As, Descending: query.Descending, Limit: query.Limit, MaxBytes: cmp.Or(query.MaxBytes, MaxPageBytes)}
 	if query.Token != "" {
 		if scan.After, err = parseToken(query.Token, origin, bounds.Rest); err != nil {
-			return Page[T]{}, r.wrap("page", err)
+			return "", c.wrap("page", err)
 		}
 	}
-	if r.fields != nil {
-		scan.Fields = r.fields[:len(r.fields):len(r.fields)]
+	if c.fields != nil {
+		scan.Fields = c.fields[:len(c.fields):len(c.fields)]
 		for _, field := range bounds.Rest {
 			scan.Fields = append(scan.Fields, field.Name)
 		}
 	}
-	var page Page[T]
-	page.Documents, err = r.page(ctx, scan, query.Arena, func(last bson.Raw) (err error) {
-		page.Next, err = tokenOf(last, origin, bounds.Rest)
+	err = c.read(ctx, scan, query.Arena, room, func(last bson.Raw) (err error) {
+		next, err = tokenOf(last, origin, bounds.Rest)
 		return err
 	})
-	if err != nil {
-		return Page[T]{}, r.wrap("page", err)
-	}
-	return page, nil
-}
-
-// Batches iterates over all documents of a query in pages of query.Limit. It keeps one
-// page in memory and holds no resource of the store between pages. An error ends the
-// iteration.
-func (r *reader[T]) Batches(ctx context.Context, query Query) iter.Seq2[[]T, error] {
-	return r.BatchesUpTo(ctx, query, 0)
-}
-
-// BatchesUpTo is like Batches, but stops after count documents. A count of 0 means no
-// limit.
-func (r *reader[T]) BatchesUpTo(ctx context.Context, query Query, count int64) iter.Seq2[[]T, error] {
-	if count == 0 {
-		count = math.MaxInt64
-	}
-	return func(yield func([]T, error) bool) {
-		query, left := query, count
-		for {
-			query.Limit = int(min(int64(query.Limit), left))
-			page, err := r.Page(ctx, query)
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			if len(page.Documents) > 0 && !yield(page.Documents, nil) {
-				return
-			}
-			left -= int64(len(page.Documents))
-			if page.Next == "" || left == 0 {
-				return
-			}
-			query.Token = page.Next
-		}
-	}
+	return next, c.wrap("page", err)
 }
 
 // originBytes is the length of the hash that binds a token to its query.
@@ -133,9 +92,9 @@ const originBytes = 4
 
 // origin returns a hash of the collection and of the query's selection. A token that was
 // issued for another query has another origin and is refused.
-func (r *reader[T]) origin(query Query) []byte {
+func (c *core) origin(query Query) []byte {
 	where := query.Where
-	walk := AppendValues([]byte(r.spec.Name+"\x00"+where.index+"\x00"+query.Of+"\x00"), where.equal...)
+	walk := AppendValues([]byte(c.spec.Name+"\x00"+where.index+"\x00"+query.Of+"\x00"), where.equal...)
 	const from, to, next, descending = 0, 1, 2, 3 // a mark before each bound, between two spans, and behind all
 	for i, span := range where.spans {
 		if i > 0 {

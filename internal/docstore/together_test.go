@@ -6,14 +6,6 @@ import (
 	"testing"
 )
 
-// placedStore is a store of which only the place matters.
-type placedStore struct {
-	Engine
-	isLocal bool
-}
-
-func (s placedStore) IsLocal() bool { return s.isLocal }
-
 func TestReadsTogetherEndBeforeTheFirstErrorInTheirOrderIsReturned(t *testing.T) {
 	first, second := errors.New("first"), errors.New("second")
 	// A local store does none after the first that fails.
@@ -22,11 +14,11 @@ func TestReadsTogetherEndBeforeTheFirstErrorInTheirOrderIsReturned(t *testing.T)
 		read := func(err error) func() error {
 			return func() error { done.Add(1); return err }
 		}
-		err := Together(placedStore{isLocal: isLocal}, read(nil), read(first), read(second), read(nil))
+		err := together(isLocal, read(nil), read(first), read(second), read(nil))
 		if err != first || done.Load() != reads {
 			t.Errorf("local %t: got %v after %d reads", isLocal, err, done.Load())
 		}
-		if err := Together(placedStore{isLocal: isLocal}, read(nil), read(nil)); err != nil {
+		if err := together(isLocal, read(nil), read(nil)); err != nil {
 			t.Errorf("local %t: got %v", isLocal, err)
 		}
 	}
@@ -35,7 +27,7 @@ func TestReadsTogetherEndBeforeTheFirstErrorInTheirOrderIsReturned(t *testing.T)
 // TestReadsTogetherOverANetworkMeet lets each read wait for the other.
 func TestReadsTogetherOverANetworkMeet(t *testing.T) {
 	left, right := make(chan bool), make(chan bool)
-	err := Together(placedStore{}, func() error { close(left); <-right; return nil }, func() error { close(right); <-left; return nil })
+	err := together(false, func() error { close(left); <-right; return nil }, func() error { close(right); <-left; return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +44,7 @@ func TestAReadTogetherThatPanicsPanicsInTheCaller(t *testing.T) {
 						t.Errorf("local %t, read %d: got %v", isLocal, panicking, cause)
 					}
 				}()
-				_ = Together(placedStore{isLocal: isLocal}, reads...)
+				_ = together(isLocal, reads...)
 			}()
 		}
 	}

@@ -1,18 +1,12 @@
 package docstore
 
 import (
-	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
-	"strings"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-
-	"github.com/waybook/waybook/internal/id"
 )
 
 // Deletion asks an engine to delete a document.
@@ -32,34 +26,8 @@ type Deletion struct {
 	Unset []string
 }
 
-// Condition is a value of a top-level field; none if the field is missing.
-type Condition struct {
-	Field string
-	Value Value
-	// Time, unless zero, is the value of a field that is a time.
-	Time time.Time
-}
-
-// Is returns the condition that a field has a value.
-func Is[K Key](field string, value K) Condition {
-	return Condition{Field: field, Value: ValueOf(value)}
-}
-
-// At returns the condition that a field has a time, to the millisecond.
-func At(field string, moment time.Time) Condition { return Condition{Field: field, Time: moment} }
-
-// Lacks returns the condition that a field is missing.
-func Lacks(field string) Condition { return Condition{Field: field} }
-
-// GoneField makes a document a tombstone. It is Going while something that belonged to the document may
-// be left, then Gone.
-const GoneField = "_gone"
-
-// The values of GoneField.
-const (
-	Going int64 = iota + 1
-	Gone
-)
+// Meets reports whether a document meets all conditions of a deletion.
+func (d Deletion) Meets(document bson.Raw) bool { return meets(document, d.If) }
 
 // Tombstone is a deleted document, for a sweep.
 type Tombstone struct {
@@ -68,19 +36,6 @@ type Tombstone struct {
 	At, Due Moment
 	// IsClear reports that nothing is left of what belonged to the document.
 	IsClear bool
-}
-
-// IsTombstone reports whether a scan with tombstones returned one.
-func IsTombstone(document bson.Raw) bool {
-	_, err := document.LookupErr(GoneField)
-	return err == nil
-}
-
-// Keeps reports whether a tombstone keeps a field: _id and the fields of unique indexes.
-func (s Spec) Keeps(field string) bool {
-	return field == IDIndex || slices.ContainsFunc(s.Indexes, func(index Index) bool {
-		return index.Unique && slices.ContainsFunc(index.Fields, func(f Field) bool { return f.Name == field })
-	})
 }
 
 // TombstoneOf returns the tombstone of a document, for engines that store documents themselves.
@@ -113,24 +68,6 @@ func Cleared(tombstone bson.Raw) (bson.Raw, error) {
 	return node{{GoneField, edit{set: &state}}}.apply(make([]byte, 0, len(tombstone)), tombstone)
 }
 
-// Meets reports whether a document meets all conditions of a deletion.
-func (d Deletion) Meets(document bson.Raw) bool { return meets(document, d.If) }
-
-func meets(document bson.Raw, conditions []Condition) bool {
-	return !slices.ContainsFunc(conditions, func(is Condition) bool {
-		if !is.Time.IsZero() {
-			moment, isTime := document.Lookup(is.Field).TimeOK()
-			return !isTime || moment.UnixMilli() != is.Time.UnixMilli()
-		}
-		if is.Value.IsNone() {
-			_, err := document.LookupErr(is.Field)
-			return err == nil
-		}
-		value, err := Field{Name: is.Field, Kind: is.Value.Kind()}.Value(document)
-		return err != nil || value != is.Value
-	})
-}
-
 // CheckDeletion returns an error if every engine must refuse the deletion.
 func (s Spec) CheckDeletion(d Deletion) error {
 	if len(d.Set) > 0 && !s.Tombstones {
@@ -158,132 +95,4 @@ func (s Spec) CheckDeleteAll() error {
 		return errors.New("docstore: a collection with tombstones deletes one document at a time")
 	}
 	return nil
-}
-
-// Delete deletes a document that has the given values. Errors: ErrNotFound, and ErrConflict if it has
-// others. If an error wraps none of these, a repeat decides.
-func (c *Collection[K, T]) Delete(ctx context.Context, id K, conditions ...Condition) error {
-	return c.DeleteSetting(ctx, id, nil, conditions...)
-}
-
-// DeleteSetting is Delete, and the tombstone has the given values in fields of unique indexes.
-func (c *Collection[K, T]) DeleteSetting(ctx context.Context, id K, set []Condition, conditions ...Condition) error {
-	deletion := Deletion{ID: ValueOf(id), If: conditions, Set: set}
-	if c.spec.Tombstones {
-		deletion.Unset = c.lost()
-	}
-	return c.wrap("delete", c.table.Delete(ctx, deletion))
-}
-
-// lost returns the fields that a deletion removes.
-func (c *Collection[K, T]) lost() (fields []string) {
-	fields = []string{AddsField, DigestField}
-	for field := range c.shape {
-		if !c.spec.Keeps(field) {
-			fields = append(fields, field)
-		}
-	}
-	slices.SortFunc(fields, strings.Compare)
-	return slices.Compact(fields)
-}
-
-const (
-	// purgeTime is how long after a deletion sweeps look for what belonged to the document, in the
-	// store's time. It is longer than any call may run, so they find what a call from before the
-	// deletion has added.
-	purgeTime = 5 * time.Minute
-	// tickMargin is how long a tombstone stays after the tick of its id has passed: more than the
-	// clocks of processes differ. Until then, a source may draw the id.
-	tickMargin = 24 * time.Hour
-	// sweepBatch is how many tombstones a sweep holds at a time.
-	sweepBatch = 100
-)
-
-// Sweep calls purge for the deleted documents, which removes what belonged to them; it may be nil. It forgets
-// deletions that are older than keep, once no source can draw their ids. It continues after a purge
-// that fails, and returns all errors. Several processes may sweep at once.
-func (c *Collection[K, T]) Sweep(ctx context.Context, keep time.Duration, purge func(ctx context.Context, id K) error) error {
-	var failed []error
-	for after := Moment(0); ; {
-		due, now, err := c.table.Tombstones(ctx, after, sweepBatch)
-		if err != nil {
-			return c.wrap("sweep", errors.Join(append(failed, err)...))
-		}
-		for _, each := range due {
-			if err := c.sweepOne(ctx, each, now, keep, purge); err != nil && !errors.Is(err, ErrNotFound) {
-				failed = append(failed, fmt.Errorf("sweep %v: %w", each.ID, err))
-			}
-			after = each.Due
-		}
-		if len(due) < sweepBatch || ctx.Err() != nil {
-			return c.wrap("sweep", errors.Join(append(failed, ctx.Err())...))
-		}
-	}
-}
-
-func (c *Collection[K, T]) sweepOne(ctx context.Context, t Tombstone, now Moment, keep time.Duration, purge func(context.Context, K) error) error {
-	if !t.IsClear && purge != nil {
-		if err := purge(ctx, keyOf[K](t.ID)); err != nil {
-			return err
-		}
-	}
-	end := t.At.Time().Add(keep)
-	if t.ID.Kind() == Int64 {
-		if drawn := id.TimeOf(t.ID.Int64()).Add(tickMargin); drawn.After(end) {
-			end = drawn
-		}
-	}
-	switch isPurged := purge == nil || now.Time().Sub(t.At.Time()) >= purgeTime; {
-	case !t.IsClear && !isPurged:
-		return nil
-	case now.Time().Before(end):
-		return c.table.Postpone(ctx, t, MomentOf(end))
-	}
-	return c.table.Forget(ctx, t)
-}
-
-// Now returns the present time of the store, in a collection with tombstones. All processes that share
-// the store have the same.
-func (c *Collection[K, T]) Now(ctx context.Context) (time.Time, error) {
-	_, now, err := c.table.Tombstones(ctx, math.MaxUint64, 1)
-	return now.Time(), c.wrap("read the time", err)
-}
-
-// IsGoing reports whether a document is deleted and a sweep may have to remove what belonged to it.
-func (c *Collection[K, T]) IsGoing(ctx context.Context, id K) (bool, error) {
-	raws, err := c.withTombstones(ctx, []K{id}, IDIndex, GoneField)
-	if err != nil || len(raws) == 0 {
-		return false, err
-	}
-	state, _ := raws[0].Lookup(GoneField).Int64OK()
-	return state == Going, nil
-}
-
-// GetManyOrGone is GetDurable, and returns which of the other documents are deleted and have tombstones.
-func (c *Collection[K, T]) GetManyOrGone(ctx context.Context, ids []K) (documents []T, gone map[K]bool, err error) {
-	raws, err := c.withTombstones(ctx, ids)
-	if err != nil {
-		return nil, nil, err
-	}
-	gone = map[K]bool{}
-	for _, raw := range raws {
-		if !IsTombstone(raw) {
-			continue
-		}
-		id, err := Field{Name: IDIndex, Kind: c.spec.ID}.Value(raw)
-		if err != nil {
-			return nil, nil, c.wrap("get many", err)
-		}
-		gone[keyOf[K](id)] = true
-	}
-	raws = slices.DeleteFunc(raws, IsTombstone)
-	documents, err = c.decodeAll(raws, make([]T, len(raws)), nil)
-	return documents, gone, err
-}
-
-// withTombstones returns those of the documents that are stored, and those that are tombstones. What it
-// shows is durable.
-func (c *Collection[K, T]) withTombstones(ctx context.Context, ids []K, fields ...string) ([]bson.Raw, error) {
-	raws, _, err := getMany(ctx, c.table, ids, Scan{Fields: fields, WithTombstones: true, As: Durable})
-	return raws, c.wrap("get many", err)
 }

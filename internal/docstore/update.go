@@ -15,115 +15,53 @@ import (
 	"github.com/waybook/waybook/internal/pause"
 )
 
-// maxTries bounds how often Update, Observe and Create start again. In each round at
+// maxTries bounds how often Update, Modify and Create start again. In each round at
 // least one of the concurrent writers of a document succeeds, so this is also how many
 // writers may compete.
 const maxTries = 256
 
-// Update reads a document, calls change to modify it, writes it back, and returns the
-// document as written.
-//
-// If another writer changed the document in the meantime, Update starts again. So
-// change may run several times, each time on the current document. If change returns an
-// error, Update writes nothing and returns that error unwrapped. change must not modify
-// _id. Errors: ErrNotFound, *DuplicateError, and ErrConflict if other writers were
-// faster 256 times in a row.
-//
-// Update writes only what changed, and nothing if change changes nothing. So fields that T does not
-// have stay as they are, and a small change of a large document is a small write. What it reads is
-// durable, because a failover may give the revision of a state that it undoes to another one.
-func (c *Collection[K, T]) Update(ctx context.Context, id K, change func(*T) error) (T, error) {
-	var none T
+// backOff waits a random time, longer after more tries, so that concurrent writers of one
+// document collide less often.
+func backOff(ctx context.Context, try int) error {
+	if try < 2 {
+		return ctx.Err()
+	}
+	return pause.For(ctx, chance.Below(time.Duration(min(try, 10))*time.Millisecond))
+}
+
+// update is Collection.Update. Each try decodes the document into the value that document points to.
+func (c *core) update(ctx context.Context, id Value, document any, change func() error) error {
 	for try := range maxTries {
 		raw, err := c.durable(ctx, id, try > 0)
 		if err != nil {
-			return none, c.wrap("update", err)
+			return c.wrap("update", err)
 		}
-		document, isOvertaken, err := c.updateFrom(ctx, raw, change)
-		if !isOvertaken {
-			return document, err
+		if err := c.decode(raw, document); err != nil {
+			return err
+		}
+		if err := change(); err != nil {
+			return err
+		}
+		made, err := c.changeTo(raw, document)
+		switch {
+		case err != nil:
+		case made.IsEmpty():
+			err = c.confirm(ctx, made)
+		default:
+			_, err = c.table.Update(ctx, made)
+		}
+		if !errors.Is(err, ErrConflict) {
+			return c.wrap("update", err)
 		}
 		if err := backOff(ctx, try); err != nil {
-			return none, c.wrap("update", err)
+			return c.wrap("update", err)
 		}
 	}
-	return none, c.wrap("update", ErrConflict)
-}
-
-// Stored is a state of a document that no failover undoes.
-type Stored[T any] struct {
-	Document T
-	raw      bson.Raw
-}
-
-// Unchanged returns the condition that a document has the revision of a state.
-func (s Stored[T]) Unchanged() Condition {
-	revision, _ := s.raw.Lookup(RevisionField).Int64OK()
-	return Is(RevisionField, revision)
-}
-
-// GetStored returns a document for UpdateFrom. Errors: ErrNotFound.
-func (c *Collection[K, T]) GetStored(ctx context.Context, id K) (Stored[T], error) {
-	raw, err := c.durable(ctx, id, false)
-	if err != nil {
-		return Stored[T]{}, c.wrap("get", err)
-	}
-	return c.stored(raw)
-}
-
-// GetDurable is GetMany, and no later failure of a server undoes what it shows. It may miss what
-// was written a moment ago; GetLinearizable does not.
-func (c *Collection[K, T]) GetDurable(ctx context.Context, ids []K) ([]Stored[T], error) {
-	raws, _, err := getMany(ctx, c.table, ids, Scan{As: Durable})
-	if err != nil {
-		return nil, c.wrap("get durable", err)
-	}
-	all := make([]Stored[T], len(raws))
-	for i, raw := range raws {
-		if all[i], err = c.stored(raw); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
-}
-
-func (c *Collection[K, T]) stored(raw bson.Raw) (Stored[T], error) {
-	document, err := c.decode(raw)
-	return Stored[T]{document, raw}, err
-}
-
-// UpdateFrom is Update of a state that has been read. Errors: ErrConflict if the document has another one
-// by now, ErrNotFound, and *DuplicateError.
-func (c *Collection[K, T]) UpdateFrom(ctx context.Context, stored Stored[T], change func(*T) error) (T, error) {
-	document, _, err := c.updateFrom(ctx, stored.raw, change)
-	return document, err
-}
-
-func (c *Collection[K, T]) updateFrom(ctx context.Context, raw bson.Raw, change func(*T) error) (document T, isOvertaken bool, err error) {
-	var none T
-	if document, err = c.decode(raw); err != nil {
-		return none, false, err
-	}
-	if err := change(&document); err != nil {
-		return none, false, err
-	}
-	made, err := c.changeTo(raw, &document)
-	if err != nil {
-		return none, false, c.wrap("update", err)
-	}
-	if made.IsEmpty() {
-		err = c.confirm(ctx, made)
-	} else {
-		_, err = c.table.Update(ctx, made)
-	}
-	if err != nil {
-		return none, errors.Is(err, ErrConflict), c.wrap("update", err)
-	}
-	return document, false, nil
+	return c.wrap("update", ErrConflict)
 }
 
 // confirm checks that a document still has the revision from which a change begins that changes nothing.
-func (c *Collection[K, T]) confirm(ctx context.Context, made Change) error {
+func (c *core) confirm(ctx context.Context, made Change) error {
 	latest, err := GetFrom(ctx, c.table, made.ID, Linearizable)
 	if err != nil {
 		return err
@@ -136,27 +74,22 @@ func (c *Collection[K, T]) confirm(ctx context.Context, made Change) error {
 
 // durable reads a document that no failover undoes. It shows the latest state if isLatest, or if no
 // majority had another.
-func (c *Collection[K, T]) durable(ctx context.Context, id K, isLatest bool) (bson.Raw, error) {
+func (c *core) durable(ctx context.Context, id Value, isLatest bool) (bson.Raw, error) {
 	if !isLatest {
-		if found, err := GetFrom(ctx, c.table, ValueOf(id), Durable); !errors.Is(err, ErrNotFound) {
+		if found, err := GetFrom(ctx, c.table, id, Durable); !errors.Is(err, ErrNotFound) {
 			return found, err
 		}
 	}
-	return GetFrom(ctx, c.table, ValueOf(id), Linearizable)
+	return GetFrom(ctx, c.table, id, Linearizable)
 }
 
-// UpdateMany changes the documents that exist of those with the given ids, which differ
-// from each other. It calls change for each and skips the document if change returns false.
-// Where another writer was faster, it starts again with the present document. UpdateMany is
-// not atomic, and change must not touch _id or a field of a unique index. Errors:
-// ErrConflict as with Update.
-func (c *Collection[K, T]) UpdateMany(ctx context.Context, ids []K, change func(*T) bool) error {
+func (c *core) updateMany(ctx context.Context, ids []Value, document any, change func() bool) error {
 	for try := range maxTries {
-		stored, err := c.GetDurable(ctx, ids)
+		raws, err := c.withIDs(ctx, ids, Scan{As: Durable})
 		if err != nil {
 			return err
 		}
-		if isOvertaken, err := c.updateMany(ctx, stored, change); !isOvertaken {
+		if err := c.updateFrom(ctx, raws, document, change); !errors.Is(err, ErrConflict) {
 			return err
 		}
 		if err := backOff(ctx, try); err != nil {
@@ -166,37 +99,34 @@ func (c *Collection[K, T]) UpdateMany(ctx context.Context, ids []K, change func(
 	return c.wrap("update many", ErrConflict)
 }
 
-// UpdateManyFrom is UpdateMany of states that have been read. Errors: ErrConflict if a document that it would
-// change has another state by now, or is gone. Others may be changed then.
-func (c *Collection[K, T]) UpdateManyFrom(ctx context.Context, stored []Stored[T], change func(*T) bool) error {
-	isOvertaken, err := c.updateMany(ctx, stored, change)
-	if isOvertaken {
-		err = c.wrap("update many", ErrConflict)
-	}
-	return err
-}
-
-func (c *Collection[K, T]) updateMany(ctx context.Context, stored []Stored[T], change func(*T) bool) (isOvertaken bool, err error) {
-	changes := make([]Change, 0, len(stored))
-	for _, each := range stored {
-		if !change(&each.Document) {
+// updateFrom is Collection.UpdateFrom. It decodes each state into the value that document points to.
+func (c *core) updateFrom(ctx context.Context, raws []bson.Raw, document any, change func() bool) error {
+	changes := make([]Change, 0, len(raws))
+	for _, raw := range raws {
+		if err := c.decode(raw, document); err != nil {
+			return err
+		}
+		if !change() {
 			continue
 		}
-		made, err := c.changeTo(each.raw, &each.Document)
+		made, err := c.changeTo(raw, document)
 		if err != nil {
-			return false, c.wrap("update many", err)
+			return c.wrap("update many", err)
 		}
 		changes = append(changes, made)
 	}
 	if len(changes) == 0 {
-		return false, nil
+		return nil
 	}
 	made, err := c.table.UpdateMany(ctx, changes)
-	return err == nil && made < int64(len(changes)), c.wrap("update many", err)
+	if err == nil && made < int64(len(changes)) {
+		err = ErrConflict
+	}
+	return c.wrap("update many", err)
 }
 
 // changeTo returns the change from a stored document to another state of it.
-func (c *Collection[K, T]) changeTo(stored bson.Raw, document *T) (Change, error) {
+func (c *core) changeTo(stored bson.Raw, document any) (Change, error) {
 	revision, err := RevisionOf(stored)
 	if err != nil {
 		return Change{}, err
@@ -205,12 +135,11 @@ func (c *Collection[K, T]) changeTo(stored bson.Raw, document *T) (Change, error
 	if err != nil {
 		return Change{}, err
 	}
-	field := Field{Name: IDIndex, Kind: c.spec.ID}
-	id, err := field.Value(stored)
+	id, err := c.idOf(stored)
 	if err != nil {
 		return Change{}, err
 	}
-	if changed, err := field.Value(after); err != nil || changed != id {
+	if changed, err := c.idOf(after); err != nil || changed != id {
 		return Change{}, fmt.Errorf("the change altered the _id of document %v", id)
 	}
 	made, err := c.shape.difference(stored, after)
@@ -227,107 +156,105 @@ func (c *Collection[K, T]) changeTo(stored bson.Raw, document *T) (Change, error
 	return made, CheckSize(len(after))
 }
 
-// Set sets fields of a document without reading it before, and returns the document as it becomes. An Update
-// that has read them runs again. mark are further fields to set, or to add to (Plus). They do not count: if the document has all
-// values of set, Set writes nothing and returns it. Errors as of Raise.
-func (c *Collection[K, T]) Set(ctx context.Context, id K, set, mark map[string]any, conditions ...Condition) (document T, err error) {
-	all := maps.Clone(set)
-	maps.Copy(all, mark)
-	change := Change{ID: ValueOf(id), If: conditions, IfNew: slices.Sorted(maps.Keys(set)), IsWhole: true}
-	for try := range maxTries {
-		var made Change
-		var state bson.Raw
-		if len(set) == 0 {
-			err = ErrConflict
-		} else if made, state, err = c.modify(ctx, change, all); err == nil {
-			state, err = made.Apply(state)
+// Edit is a change of a document that is not read before.
+type Edit struct {
+	// If are values that the document must have, or it stays.
+	If []Condition
+	// Set are new values of fields, or amounts to add to them (Plus). A field of an index is an integer, and the index is
+	// not unique.
+	Set map[string]any
+	// Mark, unless nil, are further fields to set, which do not count: a document that has all values of Set stays as
+	// it is.
+	Mark map[string]any
+	// Raise, unless its field is empty, is an integer field that becomes By if it is less or missing.
+	Raise Amount
+	// Touches tells the followers of the document that something beside it has changed. Without a feed there are none.
+	Touches bool
+	// Fields, unless nil, are the only fields that Modify returns.
+	Fields []string
+}
+
+// Plus, in place of a value to set, is added to an integer field.
+type Plus int64
+
+// changeOf returns the change of an edit.
+func (c *core) changeOf(id Value, how Edit) (Change, error) {
+	change := Change{ID: id, If: how.If, Raise: how.Raise, Touches: how.Touches, Fields: how.Fields, IsWhole: how.Fields == nil}
+	all := map[string]any{}
+	maps.Copy(all, how.Set)
+	if how.Mark != nil {
+		change.IfNew = slices.Sorted(maps.Keys(how.Set))
+		maps.Copy(all, how.Mark)
+	}
+	fields := slices.Sorted(maps.Keys(all))
+	if how.Raise.Field != "" {
+		fields = append(fields, how.Raise.Field)
+	}
+	for i, field := range fields {
+		_, isKnown := c.shape[field]
+		if !isKnown || field == IDIndex || slices.Contains(fields[:i], field) || !c.spec.isSettable(field) {
+			return change, fmt.Errorf("field %q cannot be set without a read", field)
 		}
-		if errors.Is(err, ErrConflict) {
-			state, err = GetFrom(ctx, c.table, change.ID, Linearizable)
+		value, isSet := all[field]
+		if !isSet {
+			continue
+		}
+		if by, isAdded := value.(Plus); isAdded {
+			change.Add = append(change.Add, Amount{field, int64(by)})
+			continue
+		}
+		kind, raw, err := bson.MarshalValue(value)
+		if err != nil {
+			return change, err
+		}
+		change.Set = append(change.Set, Assignment{field, bson.RawValue{Type: kind, Value: raw}})
+	}
+	return change, nil
+}
+
+// modify is Collection.Modify. It decodes the document into the value that before points to.
+func (c *core) modify(ctx context.Context, id Value, how Edit, before any) error {
+	change, err := c.changeOf(id, how)
+	if err != nil {
+		return c.wrap("modify", err)
+	}
+	if c.spec.Feed == nil && change.IsEmpty() {
+		return nil // a touch that nobody follows
+	}
+	isNothing := how.Mark != nil && len(how.Set) == 0
+	for try := range maxTries {
+		raw, err := bson.Raw(nil), ErrConflict
+		if !isNothing {
+			raw, err = c.table.Update(ctx, change)
+		}
+		if errors.Is(err, ErrConflict) && how.Mark != nil {
+			raw, err = GetFrom(ctx, c.table, id, Linearizable)
 			switch {
 			case err != nil:
-			case !meets(state, conditions):
+			case !meets(raw, how.If):
 				err = ErrConflict
-			case len(set) > 0 && made.IsNewTo(state): // another writer changed it in between
+			case !isNothing && change.IsNewTo(raw): // another writer changed it in between
 				if err = backOff(ctx, try); err == nil {
 					continue
 				}
 			}
 		}
 		if err != nil {
-			return document, c.wrap("set", err)
+			return c.wrap("modify", err)
 		}
-		return c.decode(state)
+		if len(raw) == 0 {
+			return nil
+		}
+		return c.decode(raw, before)
 	}
-	return document, c.wrap("set", ErrConflict)
+	return c.wrap("modify", ErrConflict)
 }
 
-// Assign does to a document in memory what Set does to a stored one.
+// Assign does to a document in memory what Edit.Set does to a stored one, without Plus.
 func Assign[T any](document *T, set map[string]any) error {
 	raw, err := bson.Marshal(set)
 	if err != nil {
 		return err
 	}
 	return bson.Unmarshal(raw, document)
-}
-
-// Observe reads a document and calls look with it. If the document has changed when
-// look returns, Observe starts again. So everything else that look reads is consistent
-// with the document that it was given.
-//
-// Observe writes nothing. If look returns an error, Observe returns it unwrapped.
-// Errors: ErrNotFound, and ErrConflict if the document changed 256 times in a row.
-func (c *Collection[K, T]) Observe(ctx context.Context, id K, look func(*T) error) error {
-	for try := range maxTries {
-		before, err := GetFrom(ctx, c.table, ValueOf(id), Present)
-		if err != nil {
-			return c.wrap("observe", err)
-		}
-		document, err := c.decode(before)
-		if err != nil {
-			return err
-		}
-		if err := look(&document); err != nil {
-			return err
-		}
-		after, err := GetFrom(ctx, c.table, ValueOf(id), Present)
-		if err != nil {
-			return c.wrap("observe", err)
-		}
-		if isUnchanged(before, after) {
-			return nil
-		}
-		if err := backOff(ctx, try); err != nil {
-			return c.wrap("observe", err)
-		}
-	}
-	return c.wrap("observe", ErrConflict)
-}
-
-// isUnchanged reports whether two reads of a document saw the same state.
-func isUnchanged(before, after bson.Raw) bool {
-	for _, counter := range []string{RevisionField, AddsField} {
-		if !after.Lookup(counter).Equal(before.Lookup(counter)) {
-			return false
-		}
-	}
-	return true
-}
-
-// backOff waits a random time, longer after more tries, so that concurrent writers of one
-// document collide less often.
-func backOff(ctx context.Context, try int) error {
-	if try < 2 {
-		return ctx.Err()
-	}
-	return pause.For(ctx, chance.Below(time.Duration(min(try, 10))*time.Millisecond))
-}
-
-// Advance adds to an integer field of a document, and returns what it was and what another integer field is; 0 for
-// one that is missing. It does not read the document before. Errors: ErrNotFound.
-func (c *Collection[K, T]) Advance(ctx context.Context, id K, by Amount, other string) (before, value int64, err error) {
-	_, was, err := c.modify(ctx, Change{ID: ValueOf(id), Add: []Amount{by}, Fields: []string{by.Field, other}}, nil)
-	before, _ = was.Lookup(by.Field).Int64OK()
-	value, _ = was.Lookup(other).Int64OK()
-	return before, value, c.wrap("advance", err)
 }

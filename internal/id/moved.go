@@ -77,3 +77,15 @@ func ParseOld(text string) (old int64, ok bool) {
 	old, err := strconv.ParseInt(text, 10, 64)
 	return old, err == nil && old <= Max
 }
+
+// Scheme tells a store what identifiers mean; see docstore.Scheme.
+type Scheme struct{}
+
+// PlaceOf is the function PlaceOf.
+func (Scheme) PlaceOf(id int64) int64 { return int64(PlaceOf(id)) }
+
+// Places is the number of places.
+func (Scheme) Places() int64 { return Places }
+
+// TimeOf is the function TimeOf.
+func (Scheme) TimeOf(id int64) time.Time { return TimeOf(id) }

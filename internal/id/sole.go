@@ -1,6 +1,7 @@
 package id
 
 import (
+	"context"
 	"time"
 
 	"github.com/waybook/waybook/internal/chance"
@@ -16,6 +17,22 @@ func NewSoleSource(now func() time.Time) *Source {
 	s := NewSource(now)
 	s.isSole = true
 	return s
+}
+
+// In returns a function that draws identifiers in a place, for a collection. highest returns the highest identifier
+// that is stored there from another one on. The first of a sole source is above all of them, also those of a process
+// before this one whose clock was ahead.
+func (s *Source) In(ctx context.Context, place Place, highest func(ctx context.Context, from int64) (int64, error)) func(after int64, taken int) (int64, error) {
+	return func(after int64, taken int) (int64, error) {
+		if from, isUnmet := s.Unmet(place); isUnmet {
+			last, err := highest(ctx, from)
+			if err != nil {
+				return 0, err
+			}
+			s.Meet(place, last)
+		}
+		return s.Next(place, after, taken)
+	}
 }
 
 // Unmet reports whether a sole source does not know yet what was drawn in a place before it, by a process

@@ -19,7 +19,7 @@ func budgetCases() []testCase {
 		{"a walk with a budget returns each document once, in both directions", walksWithBudget},
 		{"a page ends before it exceeds MaxPageBytes, and a walk returns each document once", pageBytes},
 		{"a scan returns at least the fields that the caller reads", scansFields},
-		{"GetFitting returns each document that exists once, and the ids that do not fit", getsFitting},
+		{"a page of documents with given ids is in the order of the ids, and each exists once", pagesOfIDs},
 		{"a projection reads its fields and pages as the collection does", projects},
 		{"a projection to the fields of an index reads them at any page size, in both directions", projectsIndex},
 		{"a scan with a budget keeps about as much memory as it returns", scanMemory},
@@ -173,7 +173,7 @@ func projects(t *testing.T, engine docstore.Engine) {
 	projection := docstore.Project[note](c)
 	for _, o := range placeOrders() {
 		var got, want []string
-		for batch, err := range projection.BatchesUpTo(t.Context(), docstore.Query{Where: docstore.All(o.index), Limit: 5}, 0) {
+		for batch, err := range projection.Batches(t.Context(), docstore.Query{Where: docstore.All(o.index), Limit: 5}) {
 			must(t, err)
 			for _, each := range batch {
 				got = append(got, each.Note)
@@ -228,34 +228,29 @@ func insertLarge(t *testing.T, c *places) {
 	}
 }
 
-func getsFitting(t *testing.T, engine docstore.Engine) {
+func pagesOfIDs(t *testing.T, engine docstore.Engine) {
 	c := openPlaces(t, engine)
 	large := docstore.MaxBatchBytes/2 - 1000
 	places := sizedPlaces(t, 200, large, 200, docstore.MaxBatchBytes+1, large, large, 200)
 	insertAll(t, c, places)
-	ids := []int64{6, 99, 5, 0, 4, -7, 3, 2, 1, 0, 6, 50}
-	for _, want := range []struct{ found, unread []int64 }{
-		{[]int64{0, 1, 2}, []int64{6, 99, 5, 4, 3, 6, 50}},
-		{[]int64{3}, []int64{6, 99, 5, 4, 6, 50}},
-		{[]int64{4, 5, 6}, nil},
-	} {
-		found, unread, err := c.GetFitting(t.Context(), ids)
+	query := docstore.Query{
+		Where: docstore.WithIDs(docstore.ValuesOf([]int64{6, 99, 5, 0, 4, -7, 3, 2, 1, 0, 6, 50})...), Limit: 12,
+		MaxBytes: docstore.MaxBatchBytes, As: docstore.Listed,
+	}
+	for _, want := range [][]int64{{0, 1, 2}, {3}, {4, 5, 6}} {
+		page, err := c.Page(t.Context(), query)
 		must(t, err)
 		var got []int64
-		for _, p := range found {
+		for _, p := range page.Documents {
 			got = append(got, p.ID)
 			wantEqual(t, "document", p, places[p.ID])
 		}
-		slices.Sort(got)
-		wantEqual(t, "ids", got, want.found)
-		wantEqual(t, "unread ids", unread, want.unread)
-		ids = unread
+		wantEqual(t, "ids", got, want)
+		query.Token = page.Next
 	}
-	for _, ids := range [][]int64{nil, {99, -7}} {
-		found, unread, err := c.GetFitting(t.Context(), ids)
-		must(t, err)
-		wantEqual(t, "documents and unread ids of those that do not exist", len(found)+len(unread), 0)
-	}
+	wantEqual(t, "the token behind all", query.Token, "")
+	none := firstPage(t, c, docstore.Query{Where: docstore.WithIDs(number(99), number(-7)), Limit: 2})
+	wantEqual(t, "documents that do not exist", len(none.Documents), 0)
 }
 
 func scanMemory(t *testing.T, engine docstore.Engine) {

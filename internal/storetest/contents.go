@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -31,16 +32,7 @@ func somePlaces(from, to int64) []place {
 // insertAll inserts documents and checks that all are stored.
 func insertAll[K docstore.Key, T any](t *testing.T, c *docstore.Collection[K, T], documents []T) {
 	t.Helper()
-	errs, err := c.InsertMany(t.Context(), documents)
-	must(t, err)
-	if len(errs) != len(documents) {
-		t.Fatalf("got %d errors for %d documents", len(errs), len(documents))
-	}
-	for i, err := range errs {
-		if err != nil {
-			t.Fatalf("document %d: %v", i, err)
-		}
-	}
+	must(t, c.Insert(t.Context(), documents...))
 }
 
 // placesWith opens the collection of places, and stores some.
@@ -220,4 +212,33 @@ func wantEqual(t failer, what string, got, want any) {
 	if !reflect.DeepEqual(got, want) {
 		t.Fatalf("%s:\n got %+v\nwant %+v", what, got, want)
 	}
+}
+
+// refusals returns why Insert has refused each of n documents.
+func refusals(t failer, n int, err error) []error {
+	t.Helper()
+	refused, isRefused := errors.AsType[*docstore.RefusedError](err)
+	if err != nil && !isRefused {
+		t.Fatal(err)
+	}
+	if refused == nil {
+		return make([]error, n)
+	}
+	return refused.Errs
+}
+
+// raise raises an integer field of a document and sets others, and returns what the field was.
+func raise[T any](
+	ctx context.Context, c *docstore.Collection[int64, T], id int64, to docstore.Amount, set map[string]any, conditions ...docstore.Condition,
+) (int64, error) {
+	before, err := c.Modify(ctx, id, docstore.Edit{If: conditions, Set: set, Raise: to, Fields: []string{to.Field}})
+	if err != nil {
+		return 0, err
+	}
+	raw, err := bson.Marshal(before)
+	if err != nil {
+		return 0, err
+	}
+	was, _ := bson.Raw(raw).Lookup(to.Field).Int64OK()
+	return was, nil
 }

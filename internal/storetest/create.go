@@ -126,9 +126,9 @@ func createReused(t *testing.T, engine docstore.Engine) {
 			wantEqual(t, "email", again.Email, "b")
 		}
 	}
-	_, _, err = c.Answered(t.Context(), docstore.Request{By: byRequest().All(), ID: "r", Digest: 8})
+	_, _, err = docstore.Answered(t.Context(), c, docstore.Request{By: byRequest().All(), ID: "r", Digest: 8})
 	wantError(t, err, docstore.ErrRequestReused)
-	_, found, err := c.Answered(t.Context(), docstore.Request{By: byRequest().All(), ID: "r", Digest: 7})
+	_, found, err := docstore.Answered(t.Context(), c, docstore.Request{By: byRequest().All(), ID: "r", Digest: 7})
 	must(t, err)
 	wantEqual(t, "found", found, true)
 }

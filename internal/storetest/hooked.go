@@ -50,11 +50,6 @@ func (t *hookedTable) call(ctx context.Context, hook Hook, verb string, do func(
 	return hook(ctx, Call{t.spec.Name, verb}, do)
 }
 
-func (t *hookedTable) Highest(ctx context.Context, from int64) (highest int64, err error) {
-	err = t.read(ctx, "highest", func() (err error) { highest, err = t.Table.Highest(ctx, from); return err })
-	return highest, err
-}
-
 func (t *hookedTable) Scan(ctx context.Context, scan docstore.Scan) (found []bson.Raw, more bool, err error) {
 	err = t.read(ctx, scan.Verb(), func() (err error) { found, more, err = t.Table.Scan(ctx, scan); return err })
 	return found, more, err

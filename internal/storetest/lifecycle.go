@@ -2,13 +2,13 @@ package storetest
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/id"
 )
 
 func contextCases() []testCase {
@@ -43,13 +43,13 @@ func calls(engine docstore.Engine, c *places) map[string]func(context.Context) e
 			_, err := c.GetMany(ctx, []int64{1})
 			return err
 		},
-		"GetDurable": func(ctx context.Context) error {
-			_, err := c.GetDurable(ctx, []int64{1})
+		"a durable GetMany": func(ctx context.Context) error {
+			_, err := c.GetMany(ctx, []int64{1}, docstore.Durable)
 			return err
 		},
-		"Highest":         func(ctx context.Context) error { _, err := c.Highest(ctx, 1); return err },
-		"GetLinearizable": func(ctx context.Context) error { _, err := c.GetLinearizable(ctx, 1); return err },
-		"Find":            func(ctx context.Context) error { _, err := c.Find(ctx, byCode().Is("code 1")); return err },
+		"Highest":            func(ctx context.Context) error { _, err := c.Highest(ctx, 1); return err },
+		"a linearizable Get": func(ctx context.Context) error { _, err := c.Get(ctx, 1, docstore.Linearizable); return err },
+		"Find":               func(ctx context.Context) error { _, err := c.Find(ctx, byCode().Is("code 1")); return err },
 		"Update": func(ctx context.Context) error {
 			_, err := c.Update(ctx, int64(1), func(p *place) error { p.Seen++; return nil })
 			return err
@@ -57,12 +57,9 @@ func calls(engine docstore.Engine, c *places) map[string]func(context.Context) e
 		"UpdateMany": func(ctx context.Context) error {
 			return c.UpdateMany(ctx, []int64{1}, func(p *place) bool { p.Seen++; return true })
 		},
-		"Raise": func(ctx context.Context) error {
-			_, err := c.Raise(ctx, 1, docstore.Amount{Field: "seen", By: 1}, nil)
+		"Modify": func(ctx context.Context) error {
+			_, err := c.Modify(ctx, 1, docstore.Edit{Raise: docstore.Amount{Field: "seen", By: 1}})
 			return err
-		},
-		"Observe": func(ctx context.Context) error {
-			return c.Observe(ctx, int64(1), func(*place) error { return nil })
 		},
 		"Delete": func(ctx context.Context) error { return c.Delete(ctx, int64(1)) },
 		"Count":  func(ctx context.Context) error { _, err := c.Count(ctx, byCode().All()); return err },
@@ -151,19 +148,20 @@ func senselessSpecs(t *testing.T, engine docstore.Engine) {
 		return spec
 	}
 	sparsePlace := sparse(index("i", field))
-	sparsePlace.Sharding, sparsePlace.PlaceFields = docstore.ByPlace, []string{"a"}
+	sparsePlace.Scheme, sparsePlace.Sharding, sparsePlace.PlaceFields = id.Scheme{}, docstore.ByPlace, []string{"a"}
 	sparseUnique := sparse(index("i", field))
 	sparseUnique.Indexes[0].Unique = true
 	walked, placed := index("i", field), index("i", field)
-	walked.Sharding, walked.Indexes[0].Walked = docstore.ByPlace, true
+	walked.Scheme, walked.Sharding, walked.Indexes[0].Walked = id.Scheme{}, docstore.ByPlace, true
 	placed.PlaceFields = []string{"a"}
 	placedTwice := index("i", field)
-	placedTwice.Sharding, placedTwice.PlaceFields = docstore.ByPlace, []string{"a", "a"}
+	placedTwice.Scheme, placedTwice.Sharding, placedTwice.PlaceFields = id.Scheme{}, docstore.ByPlace, []string{"a", "a"}
 	second := index("i", docstore.Field{Name: "b", Kind: docstore.Int64}, field)
 	second.Defaults = unique.Defaults
 	for _, spec := range []docstore.Spec{
 		{},
 		{Name: "c"},
+		{Name: "c", ID: docstore.Int64, Sharding: docstore.ByPlace},
 		{Name: "C", ID: docstore.Int64},
 		{Name: "c/d", ID: docstore.Int64},
 		twice,
@@ -190,8 +188,6 @@ func inspectionCases() []testCase {
 		{"Inspect of a collection that does not exist finds nothing and creates nothing", inspectsNothing},
 		{"Inspect of a collection as declared finds all indexes and reads it", inspectsWhole},
 		{"the table of an inspection refuses every write", inspectionRefusesWrites},
-		{"Observe runs again on the new document after a concurrent write, and writes nothing", observationRunsAgain},
-		{"Observe returns the error of its function unwrapped, and fails for a missing document", observationFails},
 	}
 }
 
@@ -305,29 +301,4 @@ func inspectsOtherID(t *testing.T, open func(t *testing.T) docstore.Engine) {
 	_, err := engine.Inspect(t.Context(), spec)
 	wantPlain(t, err)
 	must(t, engine.Close())
-}
-
-func observationRunsAgain(t *testing.T, engine docstore.Engine) {
-	c := placesWith(t, engine, somePlace(1))
-	var seen []int64
-	must(t, c.Observe(t.Context(), int64(1), func(p *place) error {
-		if seen = append(seen, p.Seen); len(seen) <= 3 {
-			updated(t, c, 1, func(p *place) { p.Seen++ })
-		}
-		p.Note = "changed"
-		return nil
-	}))
-	wantEqual(t, "seen", seen, []int64{0, 1, 2, 3})
-	want := somePlace(1)
-	want.Seen = 3
-	wantContents(t, c, []place{want})
-}
-
-func observationFails(t *testing.T, engine docstore.Engine) {
-	c := placesWith(t, engine, somePlace(1))
-	refusal := errors.New("not now")
-	if err := c.Observe(t.Context(), int64(1), func(*place) error { return refusal }); err != refusal { //nolint:errorlint // must be the same error, not wrapped
-		t.Errorf("got error %v", err)
-	}
-	wantError(t, c.Observe(t.Context(), int64(2), func(*place) error { return nil }), docstore.ErrNotFound)
 }

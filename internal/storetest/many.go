@@ -17,7 +17,7 @@ func manyCases() []testCase {
 		{"UpdateMany runs again for the documents that another writer changed", updateManyRunsAgain},
 		{"concurrent UpdateMany of the same documents all take effect", updateManyAtOnce},
 		{"UpdateMany must not modify an id", updateManyChangedID},
-		{"GetLinearizable returns a document as last written", getLinearizable},
+		{"a linearizable Get returns a document as last written", getLinearizable},
 		{"Answered returns the document of a request in its current state", answered},
 	}
 }
@@ -129,18 +129,18 @@ func getLinearizable(t *testing.T, engine docstore.Engine) {
 	c := placesWith(t, engine, somePlaces(1, 2)...)
 	written := updated(t, c, 1, func(p *place) { p.Note = "changed" })
 	must(t, c.Delete(t.Context(), 2))
-	got, err := c.GetLinearizable(t.Context(), 1)
+	got, err := c.Get(t.Context(), 1, docstore.Linearizable)
 	must(t, err)
 	wantEqual(t, "document", got, written)
 	for _, id := range []int64{2, 3} {
-		_, err = c.GetLinearizable(t.Context(), id)
+		_, err = c.Get(t.Context(), id, docstore.Linearizable)
 		wantError(t, err, docstore.ErrNotFound)
 	}
 	for id, size := range []int{1000, 10_000, 300_000} {
 		large := sizedPlaces(t, size)[0]
 		large.ID, large.Code, large.Slot = int64(id+10), fmt.Sprint("large ", id), int64(id+10)
 		must(t, c.Insert(t.Context(), large))
-		got, err := c.GetLinearizable(t.Context(), large.ID)
+		got, err := c.Get(t.Context(), large.ID, docstore.Linearizable)
 		must(t, err)
 		if got != large {
 			t.Errorf("a document of %d bytes was read with other contents", size)
@@ -157,7 +157,7 @@ func answered(t *testing.T, engine docstore.Engine) {
 	c := openMembers(t, engine)
 	ask := func(requestID string) (member, bool) {
 		t.Helper()
-		found, isAnswered, err := c.Answered(t.Context(), docstore.Request{By: byRequest().All(), ID: requestID})
+		found, isAnswered, err := docstore.Answered(t.Context(), c, docstore.Request{By: byRequest().All(), ID: requestID})
 		must(t, err)
 		return found, isAnswered
 	}

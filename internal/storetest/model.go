@@ -127,10 +127,7 @@ func (m *model) insert(rt *rapid.T) {
 
 func (m *model) insertMany(rt *rapid.T) {
 	places := rapid.SliceOfN(rapid.Custom(drawPlace), 0, 5).Draw(rt, "places")
-	errs, err := m.c.InsertMany(rt.Context(), places)
-	if err != nil {
-		rt.Fatal(err)
-	}
+	errs := refusals(rt, len(places), m.c.Insert(rt.Context(), places...))
 	for i, p := range places {
 		m.inserted(rt, p, errs[i])
 	}
@@ -213,7 +210,7 @@ func (m *model) updateMany(rt *rapid.T) {
 func (m *model) raise(rt *rapid.T) {
 	id, to := drawID(rt), rapid.Int64Range(-2, 9).Draw(rt, "to")
 	p, exists := m.places[id]
-	before, err := m.c.Raise(rt.Context(), id, docstore.Amount{Field: "seen", By: to}, nil)
+	before, err := raise(rt.Context(), m.c, id, docstore.Amount{Field: "seen", By: to}, nil)
 	if exists != (err == nil) || !exists && !errors.Is(err, docstore.ErrNotFound) || before != p.Seen {
 		rt.Fatalf("got %d, %v", before, err)
 	}

@@ -17,7 +17,7 @@ func pageCases() []testCase {
 		{"a page token of another query is refused", badTokens},
 		{"a limit below one is refused", badLimits},
 		{"Batches returns all documents and can be stopped early", batches},
-		{"BatchesUpTo stops after the given count", boundedBatches},
+		{"Batches stops after the given number of documents", boundedBatches},
 		{"an error ends Batches", batchesFail},
 	}
 }
@@ -143,12 +143,12 @@ func boundedBatches(t *testing.T, engine docstore.Engine) {
 	c := openPlaces(t, engine)
 	places := somePlaces(1, 10)
 	insertAll(t, c, places)
-	for count, want := range map[int64][]int{
-		1: {1}, 3: {3}, 4: {4}, 5: {4, 1}, 8: {4, 4}, 9: {4, 4, 1}, 10: {4, 4, 2}, 11: {4, 4, 2}, math.MaxInt64: {4, 4, 2}, 0: {4, 4, 2},
+	for count, want := range map[int][]int{
+		1: {1}, 3: {3}, 4: {4}, 5: {4, 1}, 8: {4, 4}, 9: {4, 4, 1}, 10: {4, 4, 2}, 11: {4, 4, 2}, math.MaxInt: {4, 4, 2}, 0: {4, 4, 2},
 	} {
 		var sizes []int
 		var got []place
-		for batch, err := range c.BatchesUpTo(t.Context(), docstore.Query{Where: docstore.All(docstore.IDIndex), Limit: 4}, count) {
+		for batch, err := range c.Batches(t.Context(), docstore.Query{Where: docstore.All(docstore.IDIndex), Limit: 4, Most: count}) {
 			must(t, err)
 			sizes = append(sizes, len(batch))
 			got = append(got, batch...)
@@ -156,7 +156,7 @@ func boundedBatches(t *testing.T, engine docstore.Engine) {
 		wantEqual(t, "batches", sizes, want)
 		wantEqual(t, "documents", got, places[:len(got)])
 	}
-	for _, err := range c.BatchesUpTo(t.Context(), docstore.Query{Where: docstore.All(docstore.IDIndex), Limit: 4}, -1) {
+	for _, err := range c.Batches(t.Context(), docstore.Query{Where: docstore.All(docstore.IDIndex), Limit: 4, Most: -1}) {
 		wantPlain(t, err)
 	}
 }

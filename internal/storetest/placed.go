@@ -45,7 +45,7 @@ type leaf struct {
 
 func leafSpec() docstore.Spec {
 	return docstore.Spec{
-		Name: "leaves", ID: docstore.Int64, Sharding: docstore.ByPlace, PlaceFields: []string{"tree"},
+		Name: "leaves", ID: docstore.Int64, Sharding: docstore.ByPlace, Scheme: id.Scheme{}, PlaceFields: []string{"tree"},
 		Indexes: []docstore.Index{byTree().Declare(), byColor().Declare(), byTreeRequest().Declare(), byColorOnce().Declare()},
 	}
 }
@@ -84,8 +84,7 @@ func insertLeaves(t *testing.T, c *leaves) (all []leaf) {
 			all = append(all, newLeaf(2+n, place))
 		}
 	}
-	refusals, err := c.InsertMany(t.Context(), all)
-	must(t, errors.Join(append(refusals, err)...))
+	must(t, c.Insert(t.Context(), all...))
 	return all
 }
 
@@ -158,7 +157,7 @@ type twig struct {
 }
 
 func textNamesPlace(t *testing.T, engine docstore.Engine) {
-	c, err := docstore.Open[string, twig](t.Context(), engine, docstore.Spec{Name: "twigs", ID: docstore.String, Sharding: docstore.ByPlace})
+	c, err := docstore.Open[string, twig](t.Context(), engine, docstore.Spec{Name: "twigs", ID: docstore.String, Sharding: docstore.ByPlace, Scheme: id.Scheme{}})
 	must(t, err)
 	for _, misplaced := range []string{"", "7", "x/7", "/7", "7x/7"} {
 		wantPlain(t, c.Insert(t.Context(), twig{ID: misplaced}))
@@ -170,11 +169,11 @@ func textNamesPlace(t *testing.T, engine docstore.Engine) {
 	}
 	must(t, c.UpdateMany(t.Context(), all, func(w *twig) bool { w.Color = 1; return true }))
 	for _, each := range all {
-		got, err := c.GetLinearizable(t.Context(), each)
+		got, err := c.Get(t.Context(), each, docstore.Linearizable)
 		must(t, err)
 		wantEqual(t, "twig", got, twig{each, 1})
 	}
-	found, err := c.GetDurable(t.Context(), append(all, textOf(9, "a")))
+	found, err := c.GetMany(t.Context(), append(all, textOf(9, "a")), docstore.Durable)
 	must(t, err)
 	wantEqual(t, "found", len(found), len(all))
 	between := docstore.All(docstore.IDIndex).Within(docstore.Span{From: text(all[1]), To: text(textOf(7, "z"))})
@@ -193,10 +192,13 @@ func placedByID(t *testing.T, engine docstore.Engine) {
 	for _, get := range []func() ([]leaf, error){
 		func() ([]leaf, error) { return c.GetMany(t.Context(), append(idsOf(all), 5, placedID(9, 1))) },
 		func() ([]leaf, error) {
-			found, _, err := c.GetFitting(t.Context(), append(idsOf(all), 5, placedID(9, 1)))
-			return found, err
+			ids := docstore.ValuesOf(append(idsOf(all), 5, placedID(9, 1)))
+			page, err := c.Page(t.Context(), docstore.Query{Where: docstore.WithIDs(ids...), Limit: len(ids), As: docstore.Listed})
+			return page.Documents, err
 		},
-		func() ([]leaf, error) { return getDurable(t, c, append(idsOf(all), 5, placedID(9, 1))...) },
+		func() ([]leaf, error) {
+			return c.GetMany(t.Context(), append(idsOf(all), 5, placedID(9, 1)), docstore.Durable)
+		},
 	} {
 		found, err := get()
 		must(t, err)
@@ -210,8 +212,8 @@ func placedByID(t *testing.T, engine docstore.Engine) {
 	must(t, seenBy(t, c, last, 3))
 	for _, read := range []func() (leaf, error){
 		func() (leaf, error) { return c.Get(t.Context(), last) },
-		func() (leaf, error) { return c.GetLinearizable(t.Context(), last) },
-		func() (leaf, error) { return c.GetRecent(t.Context(), last, time.Minute) },
+		func() (leaf, error) { return c.Get(t.Context(), last, docstore.Linearizable) },
+		func() (leaf, error) { return c.Get(t.Context(), last, docstore.Recent(time.Minute)) },
 	} {
 		got, err := read()
 		must(t, err)
@@ -313,7 +315,7 @@ func highestOfPlace(t *testing.T, engine docstore.Engine) {
 func createLeaf(t *testing.T, c *leaves, source *id.Source, place id.Place, key string) leaf {
 	t.Helper()
 	tree := placedID(1, place)
-	made, outcome, err := docstore.Create(t.Context(), c, docstore.DrawIn(t.Context(), c, source, place), docstore.Request{By: byTreeRequest().First(tree), ID: key},
+	made, outcome, err := docstore.Create(t.Context(), c, source.In(t.Context(), place, c.Highest), docstore.Request{By: byTreeRequest().First(tree), ID: key},
 		func(id int64, requestKey string) leaf {
 			return leaf{ID: id, Tree: tree, RequestKey: requestKey, Color: id}
 		})
@@ -339,8 +341,7 @@ func createBehind(t *testing.T, engine docstore.Engine, many int) {
 		stored = append(stored, leaf{ID: drawn, Tree: placedID(1, place), RequestKey: strconv.FormatInt(drawn, 10), Color: drawn})
 	}
 	for chunk := range slices.Chunk(stored, 500) {
-		refusals, err := c.InsertMany(t.Context(), chunk)
-		must(t, errors.Join(append(refusals, err)...))
+		must(t, c.Insert(t.Context(), chunk...))
 	}
 	restarted, last := id.NewSource(now), stored[len(stored)-1].ID
 	for n := range 10 {

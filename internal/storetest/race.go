@@ -122,7 +122,7 @@ func followsWriters(t *testing.T, engine docstore.Engine) {
 				case 1:
 					_, err = c.Update(t.Context(), id, func(p *post) error { p.Title = title; return nil })
 				case 2:
-					_, err = c.Raise(t.Context(), id, docstore.Amount{Field: "photos", By: int64(round)}, nil)
+					_, err = raise(t.Context(), c, id, docstore.Amount{Field: "photos", By: int64(round)}, nil)
 				default:
 					err = c.Insert(t.Context(), post{ID: id, Title: title})
 				}
@@ -142,7 +142,7 @@ func followsWriters(t *testing.T, engine docstore.Engine) {
 		}
 		f := &follower{posts: c, limit: 3, token: saved}
 		listed := f.round(t)
-		read, _, err := c.GetFitting(t.Context(), idsOfTypes(listed))
+		read, err := c.GetMany(t.Context(), idsOfTypes(listed), docstore.Listed)
 		must(t, err)
 		if round%3 == 1 { // killed before it stores these
 			continue

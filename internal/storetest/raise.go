@@ -10,19 +10,19 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/id"
 )
 
 func raiseCases() []testCase {
 	return []testCase{
-		{"Raise raises a field and returns what it was", raises},
-		{"Raise leaves the revision alone and counts itself, unless it sets fields", raiseCounts},
-		{"Raise changes only a document that meets its conditions", raisesOnCondition},
-		{"Raise refuses fields that it cannot change without a read", raiseRefuses},
+		{"Modify raises a field and returns what it was", raises},
+		{"a raise leaves the revision alone and counts itself, unless it sets fields", raiseCounts},
+		{"a raise changes only a document that meets its conditions", raisesOnCondition},
+		{"Modify refuses fields that it cannot change without a read", raiseRefuses},
 		{"of concurrent raises each sees those before it", raisesTogether},
-		{"an update that has read what Raise sets runs again", raiseDuringUpdate},
+		{"an update that has read what Modify sets runs again", raiseDuringUpdate},
 		{"of concurrent updates and raises all take effect", raisesAndUpdates},
-		{"Observe runs again after a raise", observesRaise},
-		{"Set changes integers of an index and texts, and returns the document", sets},
+		{"Modify sets integers of an index and texts, and returns what the document was", sets},
 		{"an amount for a field that is no integer is refused", amountMisfit},
 	}
 }
@@ -30,7 +30,7 @@ func raiseCases() []testCase {
 // seenBy raises the field of a document.
 func seenBy[T any](t *testing.T, c *docstore.Collection[int64, T], id, to int64) error {
 	t.Helper()
-	_, err := c.Raise(t.Context(), id, docstore.Amount{Field: "seen", By: to}, nil)
+	_, err := raise(t.Context(), c, id, docstore.Amount{Field: "seen", By: to}, nil)
 	return err
 }
 
@@ -52,7 +52,7 @@ func raiseCounts(t *testing.T, engine docstore.Engine) {
 	wantContents(t, c, []place{somePlace(1), want, somePlace(3)})
 	revision, adds := countsOf(t, engine, 2)
 	wantEqual(t, "revision and raises", []int64{revision, adds}, []int64{1, 3})
-	_, err := c.Raise(t.Context(), 2, docstore.Amount{Field: "seen", By: 6}, map[string]any{"note": "n"})
+	_, err := raise(t.Context(), c, 2, docstore.Amount{Field: "seen", By: 6}, map[string]any{"note": "n"})
 	must(t, err)
 	revision, adds = countsOf(t, engine, 2)
 	wantEqual(t, "revision and raises", []int64{revision, adds}, []int64{2, 3})
@@ -119,15 +119,15 @@ func raises(t *testing.T, engine docstore.Engine) {
 	c := openTallies(t, engine)
 	must(t, c.Insert(t.Context(), tally{ID: 1, Title: "t"}))
 	for _, step := range []struct{ to, want int64 }{{5, 0}, {3, 5}, {5, 5}, {6, 5}, {-1, 6}} {
-		got, err := c.Raise(t.Context(), 1, stars(step.to), nil)
+		got, err := raise(t.Context(), c, 1, stars(step.to), nil)
 		must(t, err)
 		wantEqual(t, "before", got, step.want)
 	}
 	wantEqual(t, "document", documentOf(t, c, 1), tally{ID: 1, Title: "t", Stars: 6})
-	_, err := c.Raise(t.Context(), 2, stars(1), nil)
+	_, err := raise(t.Context(), c, 2, stars(1), nil)
 	wantError(t, err, docstore.ErrNotFound)
 	must(t, c.Insert(t.Context(), tally{ID: 3}))
-	_, err = c.Raise(t.Context(), 3, stars(-2), nil)
+	_, err = raise(t.Context(), c, 3, stars(-2), nil)
 	must(t, err)
 	wantEqual(t, "a missing field", documentOf(t, c, 3), tally{ID: 3, Stars: -2})
 }
@@ -135,7 +135,7 @@ func raises(t *testing.T, engine docstore.Engine) {
 // titled sets the title of a tally that has another one.
 func titled(t *testing.T, c *docstore.Collection[int64, tally], from, to string) error {
 	t.Helper()
-	_, err := c.Raise(t.Context(), 1, stars(1), map[string]any{"title": to}, docstore.Is("title", from))
+	_, err := raise(t.Context(), c, 1, stars(1), map[string]any{"title": to}, docstore.Is("title", from))
 	return err
 }
 
@@ -144,9 +144,9 @@ func raisesOnCondition(t *testing.T, engine docstore.Engine) {
 	must(t, c.Insert(t.Context(), tally{ID: 1, Title: "a"}))
 	conditions := []docstore.Condition{docstore.Is("title", "a"), docstore.Is[int64]("stars", 1)}
 	for _, set := range []map[string]any{nil, {"title": "b"}} {
-		_, err := c.Raise(t.Context(), 1, stars(4), set, conditions...)
+		_, err := raise(t.Context(), c, 1, stars(4), set, conditions...)
 		wantError(t, err, docstore.ErrConflict)
-		_, err = c.Raise(t.Context(), 2, stars(4), set, conditions...)
+		_, err = raise(t.Context(), c, 2, stars(4), set, conditions...)
 		wantError(t, err, docstore.ErrNotFound)
 	}
 	must(t, titled(t, c, "a", "b"))
@@ -162,7 +162,7 @@ func raiseDuringUpdate(t *testing.T, engine docstore.Engine) {
 		if read = append(read, each.Title); len(read) == 1 {
 			must(t, titled(t, c, "a", "b"))
 		} else {
-			_, err := c.Raise(t.Context(), 1, stars(7), nil) // disturbs no update
+			_, err := raise(t.Context(), c, 1, stars(7), nil) // disturbs no update
 			must(t, err)
 		}
 		each.Title += "!"
@@ -174,10 +174,10 @@ func raiseDuringUpdate(t *testing.T, engine docstore.Engine) {
 func raiseRefuses(t *testing.T, engine docstore.Engine) {
 	c := placesWith(t, engine, somePlace(1))
 	for _, field := range []string{"slot", "nowhere", "seen", "seen.x", docstore.RevisionField, docstore.IDIndex} {
-		_, err := c.Raise(t.Context(), 1, docstore.Amount{Field: "seen", By: 5}, map[string]any{field: int64(7)})
+		_, err := raise(t.Context(), c, 1, docstore.Amount{Field: "seen", By: 5}, map[string]any{field: int64(7)})
 		wantPlain(t, err)
 		if field != "seen" {
-			_, err = c.Raise(t.Context(), 1, docstore.Amount{Field: field, By: 1}, map[string]any{"note": "n"})
+			_, err = raise(t.Context(), c, 1, docstore.Amount{Field: field, By: 1}, map[string]any{"note": "n"})
 			wantPlain(t, err)
 		}
 	}
@@ -192,7 +192,7 @@ func raisesTogether(t *testing.T, engine docstore.Engine) {
 	at(writers, func(i int) {
 		to := int64(i*7%writers) + 1
 		done := highest.Load()
-		before, err := c.Raise(t.Context(), 1, stars(to), nil)
+		before, err := raise(t.Context(), c, 1, stars(to), nil)
 		if err != nil || before < done {
 			t.Errorf("raised to %d: it was %d before, after it had become %d: %v", to, before, done, err)
 		}
@@ -201,18 +201,6 @@ func raisesTogether(t *testing.T, engine docstore.Engine) {
 		}
 	})
 	wantEqual(t, "document", documentOf(t, c, 1), tally{ID: 1, Stars: writers})
-}
-
-func observesRaise(t *testing.T, engine docstore.Engine) {
-	c := placesWith(t, engine, somePlace(1))
-	var seen []int64
-	must(t, c.Observe(t.Context(), 1, func(p *place) error {
-		if seen = append(seen, p.Seen); len(seen) <= 2 {
-			must(t, seenBy(t, c, 1, int64(len(seen))))
-		}
-		return nil
-	}))
-	wantEqual(t, "seen", seen, []int64{0, 1, 2})
 }
 
 // pin is a document with an integer in an index that is not unique.
@@ -224,41 +212,53 @@ type pin struct {
 	Text  string `bson:"text"`
 }
 
+// set sets fields of a pin, which returns what it was, and returns what it becomes.
+func set(t *testing.T, c *docstore.Collection[int64, pin], id int64, set, mark map[string]any, conditions ...docstore.Condition) (pin, error) {
+	t.Helper()
+	was, _ := c.Get(t.Context(), id)
+	before, err := c.Modify(t.Context(), id, docstore.Edit{If: conditions, Set: set, Mark: mark})
+	if err != nil {
+		return pin{}, err
+	}
+	wantEqual(t, "before", before, was)
+	return c.Get(t.Context(), id)
+}
+
 func sets(t *testing.T, engine docstore.Engine) {
 	byCell, byOwner := docstore.Index1[int64]{Name: "cell", A: "cell"}, docstore.Index1[int64]{Name: "owner", A: "owner"}
 	c := openAs[pin](t, engine, docstore.Spec{
-		Name: "pins", ID: docstore.Int64, Sharding: docstore.ByPlace, PlaceFields: []string{"owner"},
+		Name: "pins", ID: docstore.Int64, Sharding: docstore.ByPlace, Scheme: id.Scheme{}, PlaceFields: []string{"owner"},
 		Indexes: []docstore.Index{byCell.Declare(), byOwner.Declare()},
 	})
 	long := strings.Repeat("l", 10_000)
 	must(t, c.Insert(t.Context(), pin{ID: 1, Owner: 1, Cell: 3, Note: "a", Text: long}))
 	want := pin{ID: 1, Owner: 1, Cell: 5, Note: long + "b", Text: long}
-	set := map[string]any{"cell": int64(5), "note": want.Note}
-	got, err := c.Set(t.Context(), 1, set, nil, docstore.Is[int64]("owner", 1))
+	changed := map[string]any{"cell": int64(5), "note": want.Note}
+	got, err := set(t, c, 1, changed, nil, docstore.Is[int64]("owner", 1))
 	must(t, err)
 	wantEqual(t, "returned", got, want)
 	for cell, n := range map[int64]int64{3: 0, 5: 1} {
 		wantEqual(t, "in the index", countOf(t, c, byCell.Is(cell).Everywhere()), n)
 	}
 	mark := map[string]any{"text": "marked"}
-	for _, same := range []map[string]any{set, {"cell": int64(5)}, {}} {
-		got, err = c.Set(t.Context(), 1, same, mark, docstore.Is[int64]("owner", 1))
+	for _, same := range []map[string]any{changed, {"cell": int64(5)}, {}} {
+		got, err = set(t, c, 1, same, mark, docstore.Is[int64]("owner", 1))
 		must(t, err)
 		wantEqual(t, "unchanged", got, want)
 	}
-	_, err = c.Set(t.Context(), 1, map[string]any{}, mark, docstore.Is[int64]("owner", 2))
+	_, err = set(t, c, 1, map[string]any{}, mark, docstore.Is[int64]("owner", 2))
 	wantError(t, err, docstore.ErrConflict)
-	want.Text, set["cell"] = "marked", int64(6)
+	want.Text, changed["cell"] = "marked", int64(6)
 	want.Cell = 6
-	got, err = c.Set(t.Context(), 1, set, mark)
+	got, err = set(t, c, 1, changed, mark)
 	must(t, err)
 	wantEqual(t, "changed", got, want)
-	_, err = c.Set(t.Context(), 1, set, nil, docstore.Is[int64]("owner", 2))
+	_, err = set(t, c, 1, changed, nil, docstore.Is[int64]("owner", 2))
 	wantError(t, err, docstore.ErrConflict)
-	_, err = c.Set(t.Context(), 9, set, nil, docstore.Is[int64]("owner", 2))
+	_, err = set(t, c, 9, changed, nil, docstore.Is[int64]("owner", 2))
 	wantError(t, err, docstore.ErrNotFound)
 	for field, value := range map[string]any{"cell": "text", "owner": int64(3), "nowhere": int64(1)} {
-		_, err = c.Set(t.Context(), 1, map[string]any{field: value}, nil)
+		_, err = set(t, c, 1, map[string]any{field: value}, nil)
 		wantPlain(t, err)
 	}
 	wantEqual(t, "stored", documentOf(t, c, 1), want)
@@ -266,8 +266,8 @@ func sets(t *testing.T, engine docstore.Engine) {
 
 func advanceCases() []testCase {
 	return []testCase{
-		{"Advance adds to a field and returns what it and another were", advances},
-		{"concurrent calls of Advance have ranges of their own", advancesTogether},
+		{"Plus adds to a field, and Modify returns what it and others were", advances},
+		{"concurrent additions have ranges of their own", advancesTogether},
 	}
 }
 
@@ -285,7 +285,8 @@ func openCountings(t *testing.T, engine docstore.Engine) *docstore.Collection[in
 
 func advanced(t *testing.T, c *docstore.Collection[int64, counting], id, by int64) (before, seen int64, err error) {
 	t.Helper()
-	return c.Advance(t.Context(), id, docstore.Amount{Field: "last", By: by}, "seen")
+	was, err := c.Modify(t.Context(), id, docstore.Edit{Set: map[string]any{"last": docstore.Plus(by)}})
+	return was.Last, was.Seen, err
 }
 
 func advances(t *testing.T, engine docstore.Engine) {

@@ -283,9 +283,9 @@ func requiresMissing(t *testing.T, engine docstore.Engine) {
 	insertAll(t, c, []place{flagged(1, 7), flagged(2, 0)})
 	lacks := docstore.Lacks("flag")
 	for id, want := range map[int64]error{1: docstore.ErrConflict, 2: nil, 3: docstore.ErrNotFound} {
-		_, err := c.Set(t.Context(), id, map[string]any{"note": "changed"}, nil, lacks)
+		_, err := c.Modify(t.Context(), id, docstore.Edit{If: []docstore.Condition{lacks}, Set: map[string]any{"note": "changed"}})
 		wantError(t, err, want)
-		wantError(t, c.Delete(t.Context(), id, lacks, docstore.Is("note", "changed")), want)
+		wantError(t, c.Delete(t.Context(), id, only(lacks, docstore.Is("note", "changed"))), want)
 	}
 	wantContents(t, c, []place{flagged(1, 7)})
 }

@@ -184,12 +184,3 @@ func collectionsApart(t *testing.T, engine docstore.Engine) {
 	wantContents(t, c, somePlaces(1, 4))
 	wantContents(t, other, []place{somePlace(4), somePlace(5), somePlace(7), somePlace(8)})
 }
-
-// getDurable returns the documents that GetDurable returns.
-func getDurable[K docstore.Key, T any](t *testing.T, c *docstore.Collection[K, T], ids ...K) (documents []T, err error) {
-	stored, err := c.GetDurable(t.Context(), ids)
-	for _, each := range stored {
-		documents = append(documents, each.Document)
-	}
-	return documents, err
-}

@@ -42,7 +42,7 @@ const settling = 10 * time.Millisecond
 func openNotes(t testing.TB, store docstore.Engine) *notes {
 	t.Helper()
 	c, err := docstore.Open[int64, note](t.Context(), store, docstore.Spec{
-		Name: "notes", ID: docstore.Int64, Sharding: docstore.ByPlace, Tombstones: true, Feed: &docstore.Feed{Settling: settling},
+		Name: "notes", ID: docstore.Int64, Sharding: docstore.ByPlace, Scheme: id.Scheme{}, Tombstones: true, Feed: &docstore.Feed{Settling: settling},
 	})
 	must(t, err)
 	return c
@@ -75,11 +75,11 @@ func idsOf(t *testing.T, found []note, err error) (ids []int64) {
 	return ids
 }
 
-// shown returns the notes that a method which reads one finds.
-func shown(t *testing.T, get func(context.Context, int64) (note, error)) (ids []int64) {
+// shown returns the notes that Get finds.
+func shown(t *testing.T, c *notes, as docstore.Consistency) (ids []int64) {
 	t.Helper()
 	for _, key := range keys {
-		switch _, err := get(t.Context(), key); {
+		switch _, err := c.Get(t.Context(), key, as); {
 		case err == nil:
 			ids = append(ids, key)
 		case !errors.Is(err, docstore.ErrNotFound):
@@ -97,15 +97,11 @@ func locally(t *testing.T, c *notes) []int64 {
 
 func durably(t *testing.T, c *notes) []int64 {
 	t.Helper()
-	stored, err := c.GetDurable(t.Context(), keys)
-	var found []note
-	for _, each := range stored {
-		found = append(found, each.Document)
-	}
+	found, err := c.GetMany(t.Context(), keys, docstore.Durable)
 	page, pageErr := c.Page(t.Context(), docstore.Query{Where: docstore.All(docstore.IDIndex).Everywhere(), Limit: len(keys), As: docstore.Durable})
 	all := idsOf(t, found, err)
 	if paged := idsOf(t, page.Documents, pageErr); !slices.Equal(paged, all) {
-		t.Errorf("GetDurable returned %v, and a durable page had %v", all, paged)
+		t.Errorf("GetMany returned %v, and a durable page had %v", all, paged)
 	}
 	return all
 }
@@ -125,13 +121,13 @@ func TestAFailoverRollsBackWhatOnlyThePrimaryHas(t *testing.T) {
 	for _, key := range keys[1:] {
 		expectUnavailable(t, c.Insert(t.Context(), note{ID: key}))
 	}
-	_, err := c.GetLinearizable(t.Context(), 1)
+	_, err := c.Get(t.Context(), 1, docstore.Linearizable)
 	expectUnavailable(t, err)
 	expect(t, "the primary", locally(t, c), 1, 2, 3, 4)
 	expect(t, "the majority", durably(t, c), 1)
 	r.Fail(storetest.Failover{Replicated: 1, StaleReads: 1})
 	expect(t, "the majority", durably(t, c), 1, 2)
-	expect(t, "a linearizable read", shown(t, c.GetLinearizable), 1, 2)
+	expect(t, "a linearizable read", shown(t, c, docstore.Linearizable), 1, 2)
 	expect(t, "the new primary", locally(t, c), 1, 2)
 	other := openNotes(t, r.Process())
 	expect(t, "the deposed primary", locally(t, other), 1, 2, 3, 4)
@@ -146,14 +142,14 @@ func TestADeposedPrimaryLacksWhatTheNewOneWrites(t *testing.T) {
 	c := openNotes(t, r)
 	r.Fail(storetest.Failover{StaleReads: 100})
 	must(t, c.Insert(t.Context(), note{ID: 1}))
-	expect(t, "the new primary", shown(t, c.Get), 1)
+	expect(t, "the new primary", shown(t, c, docstore.Present), 1)
 	other := openNotes(t, r.Process())
-	recent := func(ctx context.Context, key int64) (note, error) { return other.GetRecent(ctx, key, time.Minute) }
-	expect(t, "a recent read of the deposed primary", shown(t, recent))
+	recent := docstore.Recent(time.Minute)
+	expect(t, "a recent read of the deposed primary", shown(t, other, recent))
 	clock.Advance(time.Minute)
-	expect(t, "the deposed primary", shown(t, other.Get))
-	expect(t, "a recent read", shown(t, recent), 1)
-	expect(t, "the new primary", shown(t, other.Get), 1)
+	expect(t, "the deposed primary", shown(t, other, docstore.Present))
+	expect(t, "a recent read", shown(t, other, recent), 1)
+	expect(t, "the new primary", shown(t, other, docstore.Present), 1)
 }
 
 func TestReplicationThatGoesOnMakesHeldWritesDurable(t *testing.T) {
@@ -163,7 +159,7 @@ func TestReplicationThatGoesOnMakesHeldWritesDurable(t *testing.T) {
 	expectUnavailable(t, c.Insert(t.Context(), note{ID: 1}))
 	r.Resume(0)
 	expect(t, "the majority", durably(t, c), 1)
-	expect(t, "a linearizable read", shown(t, c.GetLinearizable), 1)
+	expect(t, "a linearizable read", shown(t, c, docstore.Linearizable), 1)
 }
 
 func TestAWriteThatWaitsIsDoneWhereverThePrimaryIs(t *testing.T) {
@@ -263,7 +259,7 @@ func TestAFollowerMissesNothingWhileReplicationIsHeld(t *testing.T) {
 			synctest.Wait()
 			r.Hold(0)
 			for _, text := range []string{"replicated", "lost", "lost, too"} {
-				_, err := c.Set(t.Context(), 1, map[string]any{"text": text}, nil)
+				_, err := c.Modify(t.Context(), 1, docstore.Edit{Set: map[string]any{"text": text}})
 				expectUnavailable(t, err)
 			}
 		}()
@@ -336,7 +332,7 @@ func TestNoTroubleLosesWhatWasAcknowledged(t *testing.T) {
 				t.Fatal(err)
 			}
 			for key := range acknowledged {
-				if _, err := c.GetLinearizable(t.Context(), key); err != nil && !errors.Is(err, docstore.ErrUnavailable) {
+				if _, err := c.Get(t.Context(), key, docstore.Linearizable); err != nil && !errors.Is(err, docstore.ErrUnavailable) {
 					t.Fatalf("seed %d: %d was acknowledged: %v", seed, key, err)
 				}
 			}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/storetest"
 )
 
@@ -21,7 +22,7 @@ func TestAnIndexOfALaterVersionLacksWhatAnEarlierOneWritesUntilABackfill(t *test
 	process := r.Process()
 	byRank := docstore.Index1[int64]{Name: "rank", A: "rank"}
 	later, err := docstore.Open[int64, rankedNote](t.Context(), process, docstore.Spec{
-		Name: "notes", ID: docstore.Int64, Sharding: docstore.ByPlace, Tombstones: true, Feed: &docstore.Feed{Settling: settling},
+		Name: "notes", ID: docstore.Int64, Sharding: docstore.ByPlace, Scheme: id.Scheme{}, Tombstones: true, Feed: &docstore.Feed{Settling: settling},
 		Indexes: []docstore.Index{byRank.Declare()}, Defaults: map[string]docstore.Value{"rank": docstore.ValueOf[int64](5)},
 	})
 	must(t, err)

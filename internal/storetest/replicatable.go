@@ -155,7 +155,7 @@ func (t *replicaTable) shardOf(key docstore.Value) *shard {
 	case t.spec.Sharding == docstore.OneShard || key.Kind() != t.spec.ID:
 		return all[0]
 	case t.spec.Sharding == docstore.ByPlace:
-		place, _ := docstore.PlaceOfID(key)
+		place, _ := t.spec.PlaceOfID(key)
 		return all[int(place)%len(all)]
 	}
 	hash := fnv.New32a()
@@ -302,21 +302,6 @@ func (t *replicaTable) sum(where docstore.Where, of func(*shard) (int64, error))
 		}
 	}
 	return sum, err
-}
-
-func (t *replicaTable) Highest(ctx context.Context, from int64) (highest int64, err error) {
-	shards := []*shard{t.shardOf(docstore.ValueOf(from))}
-	if t.spec.Sharding == docstore.ByID {
-		shards = t.replica.shards
-	}
-	for _, s := range shards {
-		found, err := read(ctx, t, s, local, func(on docstore.Table) (int64, error) { return on.Highest(ctx, from) })
-		if err != nil {
-			return 0, err
-		}
-		highest = max(highest, found)
-	}
-	return highest, nil
 }
 
 func (t *replicaTable) Count(ctx context.Context, where docstore.Where) (int64, error) {

@@ -55,7 +55,7 @@ func byStars() docstore.Index1[int64] { return docstore.Index1[int64]{Name: "sta
 
 func graveSpec() docstore.Spec {
 	return docstore.Spec{
-		Name: "graves", ID: docstore.Int64, Tombstones: true,
+		Name: "graves", ID: docstore.Int64, Scheme: id.Scheme{}, Tombstones: true,
 		Defaults: map[string]docstore.Value{"stars": number(3)},
 		Indexes:  []docstore.Index{byRequest().Declare(), byEmail().Declare(), byOwner().Declare(), byStars().Declare()},
 	}
@@ -87,8 +87,8 @@ func goneForAll(t *testing.T, engine docstore.Engine) {
 	wantError(t, c.Delete(t.Context(), 2), docstore.ErrNotFound)
 	for _, get := range []func() (grave, error){
 		func() (grave, error) { return c.Get(t.Context(), 2) },
-		func() (grave, error) { return c.GetLinearizable(t.Context(), 2) },
-		func() (grave, error) { return c.GetRecent(t.Context(), 2, time.Minute) },
+		func() (grave, error) { return c.Get(t.Context(), 2, docstore.Linearizable) },
+		func() (grave, error) { return c.Get(t.Context(), 2, docstore.Recent(time.Minute)) },
 		func() (grave, error) { return c.Find(t.Context(), byRequest().Is("b")) },
 		func() (grave, error) { return c.Find(t.Context(), byEmail().Is("b@")) },
 		func() (grave, error) {
@@ -102,8 +102,8 @@ func goneForAll(t *testing.T, engine docstore.Engine) {
 	must(t, c.UpdateMany(t.Context(), []int64{1, 2}, func(g *grave) bool { g.Title = "changed"; return true }))
 	for _, read := range []func() ([]grave, error){
 		func() ([]grave, error) { return c.GetMany(t.Context(), []int64{1, 2, 3}) },
-		func() ([]grave, error) { return getDurable(t, c, 1, 2, 3) },
-		func() ([]grave, error) { all, _, err := c.GetFitting(t.Context(), []int64{1, 2, 3}); return all, err },
+		func() ([]grave, error) { return c.GetMany(t.Context(), []int64{1, 2, 3}, docstore.Durable) },
+		func() ([]grave, error) { return c.GetMany(t.Context(), []int64{1, 2, 3}, docstore.Listed) },
 	} {
 		found, err := read()
 		must(t, err)
@@ -123,30 +123,35 @@ func goneForAll(t *testing.T, engine docstore.Engine) {
 
 func goneKeepsKeys(t *testing.T, engine docstore.Engine) {
 	c := someGraves(t, engine, 2)
-	must(t, c.DeleteSetting(t.Context(), 1, []docstore.Condition{docstore.Is("email", "#1")}))
+	must(t, c.Delete(t.Context(), 1, docstore.Deletion{Set: []docstore.Condition{docstore.Is("email", "#1")}}))
 	must(t, c.Delete(t.Context(), 2))
 	wantDuplicate(t, c.Insert(t.Context(), grave{ID: 1, RequestKey: "x", Email: "x"}), docstore.IDIndex)
 	wantDuplicate(t, c.Insert(t.Context(), grave{ID: 3, RequestKey: "a", Email: "x"}), docstore.RequestIndex)
 	wantDuplicate(t, c.Insert(t.Context(), grave{ID: 3, RequestKey: "x", Email: "#1"}), "email")
 	wantDuplicate(t, c.Insert(t.Context(), grave{ID: 3, RequestKey: "x", Email: "b@"}), "email")
 	must(t, c.Insert(t.Context(), grave{ID: 3, RequestKey: "x", Email: "a@"}))
-	wantDuplicate(t, c.DeleteSetting(t.Context(), 3, []docstore.Condition{docstore.Is("email", "b@")}), "email")
-	wantPlain(t, c.DeleteSetting(t.Context(), 3, []docstore.Condition{docstore.Is("title", "x")}))
+	wantDuplicate(t, c.Delete(t.Context(), 3, docstore.Deletion{Set: []docstore.Condition{docstore.Is("email", "b@")}}), "email")
+	wantPlain(t, c.Delete(t.Context(), 3, docstore.Deletion{Set: []docstore.Condition{docstore.Is("title", "x")}}))
 	stays := documentOf(t, c, 3)
 	wantEqual(t, "email", stays.Email, "a@")
 }
 
+// only is a deletion under conditions.
+func only(conditions ...docstore.Condition) docstore.Deletion {
+	return docstore.Deletion{If: conditions}
+}
+
 func deletesOnCondition(t *testing.T, engine docstore.Engine) {
 	c := someGraves(t, engine, 1)
-	wantError(t, c.Delete(t.Context(), 1, docstore.Is[int64]("owner", 8)), docstore.ErrConflict)
-	wantError(t, c.Delete(t.Context(), 1, docstore.Is[int64]("owner", 7), docstore.Is("title", "x")), docstore.ErrConflict)
-	wantError(t, c.Delete(t.Context(), 2, docstore.Is[int64]("owner", 7)), docstore.ErrNotFound)
+	wantError(t, c.Delete(t.Context(), 1, only(docstore.Is[int64]("owner", 8))), docstore.ErrConflict)
+	wantError(t, c.Delete(t.Context(), 1, only(docstore.Is[int64]("owner", 7), docstore.Is("title", "x"))), docstore.ErrConflict)
+	wantError(t, c.Delete(t.Context(), 2, only(docstore.Is[int64]("owner", 7))), docstore.ErrNotFound)
 	_ = documentOf(t, c, 1)
-	must(t, c.Delete(t.Context(), 1, docstore.Is[int64]("owner", 7), docstore.Is("title", "title a")))
-	wantError(t, c.Delete(t.Context(), 1, docstore.Is[int64]("owner", 7)), docstore.ErrNotFound)
+	must(t, c.Delete(t.Context(), 1, only(docstore.Is[int64]("owner", 7), docstore.Is("title", "title a"))))
+	wantError(t, c.Delete(t.Context(), 1, only(docstore.Is[int64]("owner", 7))), docstore.ErrNotFound)
 	plain := placesWith(t, engine, somePlace(1))
-	wantError(t, plain.Delete(t.Context(), 1, docstore.Is[int64]("owner", 99)), docstore.ErrConflict)
-	must(t, plain.Delete(t.Context(), 1, docstore.Is("owner", somePlace(1).Owner)))
+	wantError(t, plain.Delete(t.Context(), 1, only(docstore.Is[int64]("owner", 99))), docstore.ErrConflict)
+	must(t, plain.Delete(t.Context(), 1, only(docstore.Is("owner", somePlace(1).Owner))))
 	must(t, plain.Insert(t.Context(), somePlace(1)))
 }
 
@@ -180,10 +185,9 @@ func tombstonesAreBare(t *testing.T, engine docstore.Engine) {
 		"_id": int64(1), docstore.RevisionField: int64(3), docstore.GoneField: docstore.Going, "request_key": "a", "email": "a@",
 	})
 	wantEqual(t, "the other one", docstore.IsTombstone(all[1]), false)
-	found, gone, err := c.GetManyOrGone(t.Context(), []int64{1, 2, 3})
+	gone, err := c.Deleted(t.Context(), []int64{1, 2, 3})
 	must(t, err)
-	wantEqual(t, "found", len(found), 1)
-	wantEqual(t, "gone", gone, map[int64]bool{1: true})
+	wantEqual(t, "gone", gone, map[int64]int64{1: docstore.Going})
 }
 
 func goneAtItsRevision(t *testing.T, engine docstore.Engine) {
@@ -265,7 +269,7 @@ func createGone(t *testing.T, engine docstore.Engine) {
 		_, _, err := create(id)
 		wantError(t, err, docstore.ErrGone)
 	}
-	_, _, err = c.Answered(t.Context(), docstore.Request{By: byRequest().All(), ID: "r"})
+	_, _, err = docstore.Answered(t.Context(), c, docstore.Request{By: byRequest().All(), ID: "r"})
 	wantError(t, err, docstore.ErrGone)
 }
 
@@ -295,9 +299,9 @@ func sweepsAgain(t *testing.T, engine docstore.Engine) {
 		must(t, c.Sweep(t.Context(), time.Hour, func(_ context.Context, id int64) error { purged = append(purged, id); return nil }))
 		wantEqual(t, "purged", purged, []int64{1, 3})
 	}
-	going, err := c.IsGoing(t.Context(), 1)
+	state, err := c.Deleted(t.Context(), []int64{1})
 	must(t, err)
-	wantEqual(t, "going", going, true)
+	wantEqual(t, "state", state[1], docstore.Going)
 	// One that fails does not stop the others.
 	broken, purged := errors.New("the purge failed"), int64(0)
 	err = c.Sweep(t.Context(), time.Hour, func(_ context.Context, id int64) error {
@@ -323,9 +327,9 @@ func sweepsForGood(t *testing.T, engine docstore.Engine) {
 	must(t, c.Sweep(t.Context(), -10*time.Second, nil))
 	must(t, c.Insert(t.Context(), grave{ID: 1, RequestKey: "a", Email: "a@"}))
 	wantDuplicate(t, c.Insert(t.Context(), grave{ID: drawn, RequestKey: "x", Email: "x"}), docstore.IDIndex)
-	going, err := c.IsGoing(t.Context(), drawn)
+	state, err := c.Deleted(t.Context(), []int64{drawn})
 	must(t, err)
-	wantEqual(t, "going", going, false)
+	wantEqual(t, "state", state[drawn], docstore.Gone)
 	due, _, err := openTable(t, engine, graveSpec()).Tombstones(t.Context(), 0, 9)
 	must(t, err)
 	wantEqual(t, "due", len(due), 0)
@@ -344,9 +348,9 @@ func sweepsTheSame(t *testing.T, engine docstore.Engine) {
 	must(t, c.Delete(t.Context(), 1))
 	wantError(t, table.Forget(t.Context(), stale), docstore.ErrNotFound)
 	wantError(t, table.Postpone(t.Context(), stale, now), docstore.ErrNotFound)
-	going, err := c.IsGoing(t.Context(), 1)
+	state, err := c.Deleted(t.Context(), []int64{1})
 	must(t, err)
-	wantEqual(t, "going", going, true)
+	wantEqual(t, "state", state[1], docstore.Going)
 }
 
 func tombstonesInOrder(t *testing.T, engine docstore.Engine) {

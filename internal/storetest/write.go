@@ -146,7 +146,7 @@ func duplicateCases() []testCase {
 	return []testCase{
 		{"a duplicate both in its id and in a key names the id", takenTwice},
 		{"a key may contain the text of an error message", wordyKey},
-		{"of documents in one InsertMany that exclude each other the first is stored", excludeEachOther},
+		{"of documents in one Insert that exclude each other the first is stored", excludeEachOther},
 	}
 }
 
@@ -177,8 +177,7 @@ func excludeEachOther(t *testing.T, engine docstore.Engine) {
 	sameCode.Code = somePlace(2).Code
 	sameSlot.Slot = 2
 	documents := []place{somePlace(2), sameID, sameCode, somePlace(4), sameSlot, somePlace(1), somePlace(6)}
-	errs, err := c.InsertMany(t.Context(), documents)
-	must(t, err)
+	errs := refusals(t, len(documents), c.Insert(t.Context(), documents...))
 	want := []string{"", docstore.IDIndex, "code", "", "owner_slot", docstore.IDIndex, ""}
 	for i, index := range want {
 		if index == "" {
@@ -314,11 +313,10 @@ func largeDocuments(t *testing.T, engine docstore.Engine) {
 	largest.Note = strings.Repeat("n", docstore.MaxDocumentBytes-overhead)
 	tooLarge := somePlace(2)
 	tooLarge.Note = largest.Note + "n"
-	errs, err := c.InsertMany(t.Context(), []place{tooLarge, somePlace(3)})
-	must(t, err)
+	errs := refusals(t, 2, c.Insert(t.Context(), tooLarge, somePlace(3)))
 	wantPlain(t, errs[0])
 	must(t, errs[1])
-	_, err = c.Update(t.Context(), int64(3), func(p *place) error { p.Note = tooLarge.Note; return nil })
+	_, err := c.Update(t.Context(), int64(3), func(p *place) error { p.Note = tooLarge.Note; return nil })
 	wantPlain(t, err)
 	wantContents(t, c, []place{somePlace(3)})
 

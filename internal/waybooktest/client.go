@@ -169,9 +169,14 @@ func (c *Client) Send(request *http.Request) Reply {
 	return reply
 }
 
+// Begin sends a request and returns the reply, whose body the caller reads and closes. It keeps no cookies.
+func (c *Client) Begin(request *http.Request) (*http.Response, error) {
+	return c.edge.RoundTrip(request)
+}
+
 // Try is Send for a request that may get no reply.
 func (c *Client) Try(request *http.Request) (Reply, error) {
-	response, err := c.edge.RoundTrip(request)
+	response, err := c.Begin(request)
 	if err != nil {
 		return Reply{}, err
 	}

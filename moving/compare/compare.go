@@ -14,8 +14,8 @@ import (
 
 	"github.com/waybook/waybook/edge"
 	"github.com/waybook/waybook/edge/operation"
+	"github.com/waybook/waybook/internal/progress"
 	"github.com/waybook/waybook/moving/linefile"
-	"github.com/waybook/waybook/waybookctl/progress"
 )
 
 const (

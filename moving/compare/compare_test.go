@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waybook/waybook/waybookctl/progress"
+	"github.com/waybook/waybook/internal/progress"
 )
 
 var taipei = time.FixedZone("Taipei", 8*60*60)

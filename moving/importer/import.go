@@ -17,10 +17,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/waybook/waybook/internal/progress"
 	"github.com/waybook/waybook/moving/format"
 	"github.com/waybook/waybook/moving/linefile"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
-	"github.com/waybook/waybook/waybookctl/progress"
 )
 
 // Input are the files, and how they are read.

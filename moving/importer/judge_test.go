@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybook/waybook/internal/progress"
 	"github.com/waybook/waybook/moving/format"
-	"github.com/waybook/waybook/waybookctl/progress"
 )
 
 // The lines of the tests, which need those before.

@@ -11,11 +11,11 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/waybook/waybook/internal/parent"
+	"github.com/waybook/waybook/internal/platform/retry"
+	"github.com/waybook/waybook/internal/progress"
 	"github.com/waybook/waybook/moving/format"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
-	"github.com/waybook/waybook/waybookctl/progress"
-	"github.com/waybook/waybook/waybookctl/retry"
 )
 
 // A request has at most maxRecords and maxBytes, or one record.

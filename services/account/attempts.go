@@ -142,7 +142,7 @@ func (l *limiter) begin(ctx context.Context, from source) (attempt, error) {
 	for i, each := range begun.counters {
 		ids[i] = each.id
 	}
-	found, err := l.attempts.GetDurable(ctx, ids)
+	found, err := l.attempts.GetStored(ctx, ids)
 	if err != nil {
 		return attempt{}, err
 	}

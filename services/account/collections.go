@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/service"
 )
 
@@ -49,7 +50,7 @@ func byName() docstore.Index1[string] { return docstore.Index1[string]{Name: "na
 
 func usersSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
-		Name: "users", ID: docstore.Int64, Tombstones: true, Feed: &docstore.Feed{Settling: settings.Settling},
+		Name: "users", ID: docstore.Int64, Scheme: id.Scheme{}, Tombstones: true, Feed: &docstore.Feed{Settling: settings.Settling},
 		Indexes: []docstore.Index{byRequest().Declare(), byEmail().Declare(), byName().Declare()},
 	}
 }

@@ -24,13 +24,7 @@ func (s *server) addSessions(t testing.TB, user int64, ends ...time.Time) {
 
 func insert[K docstore.Key, T any](t testing.TB, c *docstore.Collection[K, T], documents []T) {
 	t.Helper()
-	errs, err := c.InsertMany(t.Context(), documents)
-	for _, each := range errs {
-		if err == nil {
-			err = each
-		}
-	}
-	if err != nil {
+	if err := c.Insert(t.Context(), documents...); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -43,14 +43,14 @@ type insertion struct {
 type intake[K docstore.Key, T any] struct {
 	documents *docstore.Collection[K, T]
 	id        func(T) K
-	// store is InsertMany, or says what that would return.
-	store    func(context.Context, []T) ([]error, error)
+	// store is Insert, or says what that would return.
+	store    func(context.Context, ...T) error
 	incomers []incomer[T]
 	isGiven  map[K]bool
 }
 
 func newIntake[K docstore.Key, T any](documents *docstore.Collection[K, T], id func(T) K) intake[K, T] {
-	return intake[K, T]{documents, id, documents.InsertMany, nil, map[K]bool{}}
+	return intake[K, T]{documents, id, documents.Insert, nil, map[K]bool{}}
 }
 
 // incomer is the document that a record is stored as.
@@ -191,7 +191,7 @@ func (in *intake[K, T]) insert(ctx context.Context) error {
 		for n, each := range open {
 			ids[n] = in.id(each.document)
 		}
-		found, gone, err := in.documents.GetManyOrGone(ctx, ids)
+		found, gone, err := getOrGone(ctx, in.documents, ids)
 		if err != nil {
 			return err
 		}
@@ -204,7 +204,7 @@ func (in *intake[K, T]) insert(ctx context.Context) error {
 		for n, each := range open {
 			if document, isThere := stored[ids[n]]; isThere {
 				each.meet(document)
-			} else if gone[ids[n]] {
+			} else if gone[ids[n]] != 0 {
 				each.result.Outcome = moveinv1.Outcome_OUTCOME_DELETED
 			} else {
 				absent, documents = append(absent, each), append(documents, each.document)
@@ -213,9 +213,13 @@ func (in *intake[K, T]) insert(ctx context.Context) error {
 		if len(absent) == 0 {
 			return nil
 		}
-		errs, err := in.store(ctx, documents)
-		if err != nil {
-			return err
+		errs := make([]error, len(documents))
+		if err := in.store(ctx, documents...); err != nil {
+			refused, isRefused := errors.AsType[*docstore.RefusedError](err)
+			if !isRefused {
+				return err
+			}
+			errs = refused.Errs
 		}
 		open = nil
 		for n, each := range absent {
@@ -235,13 +239,21 @@ func (in *intake[K, T]) insert(ctx context.Context) error {
 	return apierror.New(codes.Aborted, "CONFLICT", "other calls kept changing the same records; retry")
 }
 
-// pretend says that all documents would be inserted.
-func pretend[T any](_ context.Context, documents []T) ([]error, error) {
-	return make([]error, len(documents)), nil
+// getOrGone returns the documents that are stored, and the states of those that are deleted. It shows only what no
+// later failure of a server undoes.
+func getOrGone[K docstore.Key, T any](ctx context.Context, c *docstore.Collection[K, T], ids []K) (found []T, gone map[K]int64, err error) {
+	if found, err = c.GetMany(ctx, ids, docstore.Durable); err != nil || len(found) == len(ids) {
+		return found, nil, err
+	}
+	gone, err = c.Deleted(ctx, ids)
+	return found, gone, err
 }
 
-// takenEmails returns an error for each user whose address another one has.
-func (i *insertion) takenEmails(ctx context.Context, users []user) ([]error, error) {
+// pretend says that all documents would be inserted.
+func pretend[T any](context.Context, ...T) error { return nil }
+
+// takenEmails refuses each user whose address another one has.
+func (i *insertion) takenEmails(ctx context.Context, users ...user) error {
 	errs, isTaken := make([]error, len(users)), map[string]bool{}
 	for n, u := range users {
 		_, err := i.users.Find(ctx, byEmail().Is(u.EmailKey))
@@ -249,16 +261,16 @@ func (i *insertion) takenEmails(ctx context.Context, users []user) ([]error, err
 		case err == nil || isTaken[u.EmailKey]:
 			errs[n] = &docstore.DuplicateError{Index: byEmail().Name}
 		case !errors.Is(err, docstore.ErrNotFound):
-			return nil, err
+			return err
 		}
 		isTaken[u.EmailKey] = true
 	}
-	return errs, nil
+	return &docstore.RefusedError{Errs: errs}
 }
 
 // look finds the users of records. It reads burials last, because a deletion writes them first.
 func (i *insertion) look(ctx context.Context) error {
-	found, gone, err := i.users.GetManyOrGone(ctx, i.userIDs)
+	found, gone, err := getOrGone(ctx, i.users, i.userIDs)
 	if err != nil {
 		return err
 	}
@@ -273,7 +285,7 @@ func (i *insertion) look(ctx context.Context) error {
 	}
 	_, buried, err := i.moved.OfManyOrGone(ctx, missing)
 	for _, id := range i.userIDs {
-		i.gone[id] = gone[id] || buried[decimal(id)]
+		i.gone[id] = gone[id] != 0 || buried[decimal(id)]
 	}
 	return err
 }

@@ -196,7 +196,7 @@ func TestAMovedUserStaysAsTheUserIsHere(t *testing.T) {
 				b.advance(90 * 24 * time.Hour)
 				err = errors.Join(err, s.Sweep(t.Context()))
 			}
-			if _, gone, _ := s.users.GetManyOrGone(t.Context(), []int64{id}); len(gone) > 0 {
+			if gone, _ := s.users.Deleted(t.Context(), []int64{id}); len(gone) > 0 {
 				t.Error("the deletion is not forgotten")
 			}
 			return err

@@ -23,7 +23,7 @@ const rewardDayGrace = 25 * time.Hour
 func (s *server) GrantReward(ctx context.Context, request *accountv1.GrantRewardRequest) (*accountv1.GrantRewardResponse, error) {
 	given := reward{ID: rewardID(request.GetUserId(), request.GetSource()), Amount: request.GetAmount()}
 	var missing error
-	err := docstore.Together(s.store, func() error {
+	err := s.users.Together(func() error {
 		_, missing = s.users.Get(ctx, request.GetUserId())
 		return noUser(missing, request.GetUserId())
 	}, func() error { return s.give(ctx, &given, request) })
@@ -40,7 +40,7 @@ func (s *server) GrantReward(ctx context.Context, request *accountv1.GrantReward
 func (s *server) takeBack(ctx context.Context, userID int64, rewardID string) error {
 	ctx, end := context.WithTimeout(context.WithoutCancel(ctx), s.tidyTimeout)
 	defer end()
-	if _, err := s.users.GetLinearizable(ctx, userID); !errors.Is(err, docstore.ErrNotFound) {
+	if _, err := s.users.Get(ctx, userID, docstore.Linearizable); !errors.Is(err, docstore.ErrNotFound) {
 		return err // the read that missed the user was an old one
 	}
 	if err := s.rewards.Delete(ctx, rewardID); !errors.Is(err, docstore.ErrNotFound) {
@@ -53,12 +53,9 @@ func (s *server) takeBack(ctx context.Context, userID int64, rewardID string) er
 func (s *server) give(ctx context.Context, given *reward, request *accountv1.GrantRewardRequest) error {
 	if s.daily.limit > 0 && given.Amount != 0 {
 		// A reward that exists takes nothing from today, because it may be of an earlier day.
-		before, err := s.rewards.GetDurable(ctx, []string{given.ID})
-		if err != nil {
-			return err
-		}
 		hasRoom := true
-		if len(before) == 0 {
+		_, err := s.rewards.Get(ctx, given.ID, docstore.Durable)
+		if errors.Is(err, docstore.ErrNotFound) {
 			hasRoom, err = s.daily.admit(ctx, request.GetUserId(), request.GetSource())
 		}
 		if err != nil {
@@ -70,7 +67,7 @@ func (s *server) give(ctx context.Context, given *reward, request *accountv1.Gra
 	}
 	err := s.rewards.Insert(ctx, *given)
 	if _, isDuplicate := errors.AsType[*docstore.DuplicateError](err); isDuplicate {
-		*given, err = s.rewards.GetLinearizable(ctx, given.ID)
+		*given, err = s.rewards.Get(ctx, given.ID, docstore.Linearizable)
 	}
 	return err
 }
@@ -107,7 +104,7 @@ func (d *dailyRewards) admit(ctx context.Context, userID int64, source string) (
 	})
 	switch {
 	case errors.Is(err, errDayIsFull):
-		before, err := d.days.GetLinearizable(ctx, rewardDayID(userID, now.AddDate(0, 0, -1)))
+		before, err := d.days.Get(ctx, rewardDayID(userID, now.AddDate(0, 0, -1)), docstore.Linearizable)
 		if errors.Is(err, docstore.ErrNotFound) {
 			return false, nil
 		}

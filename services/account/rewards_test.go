@@ -23,8 +23,7 @@ func (s *server) reward(t testing.TB, userID int64, count int) {
 	for i := range rewards {
 		rewards[i] = reward{ID: rewardID(userID, fmt.Sprint("blog/", i+1)), Amount: int64(i + 1)}
 	}
-	errs, err := s.rewards.InsertMany(t.Context(), rewards)
-	if err := errors.Join(append(errs, err)...); err != nil {
+	if err := s.rewards.Insert(t.Context(), rewards...); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -112,7 +112,7 @@ func (s *server) CloseSession(ctx context.Context, request *accountv1.CloseSessi
 			return nil, err
 		}
 	}
-	found, err := s.sessions.GetRecent(ctx, id, sessionStaleness)
+	found, err := s.sessions.Get(ctx, id, docstore.Recent(sessionStaleness))
 	if err == nil && found.UserID != request.GetUserId() {
 		return &accountv1.CloseSessionResponse{}, nil
 	}
@@ -122,7 +122,7 @@ func (s *server) CloseSession(ctx context.Context, request *accountv1.CloseSessi
 	}
 	if errors.Is(err, docstore.ErrNotFound) {
 		// The session may have been closed by an earlier call that failed: make that durable.
-		_, err = s.sessions.GetLinearizable(ctx, id)
+		_, err = s.sessions.Get(ctx, id, docstore.Linearizable)
 	}
 	if err != nil && !errors.Is(err, docstore.ErrNotFound) {
 		return nil, err
@@ -189,11 +189,11 @@ const sessionStaleness = time.Second
 func (s *server) openSession(ctx context.Context, userID int64, token string) (session, error) {
 	var found session
 	var owner user
-	err := docstore.Together(s.store, func() (err error) {
-		found, err = s.sessions.GetRecent(ctx, tokenID(token), sessionStaleness)
+	err := s.users.Together(func() (err error) {
+		found, err = s.sessions.Get(ctx, tokenID(token), docstore.Recent(sessionStaleness))
 		return err
 	}, func() (err error) {
-		owner, err = s.users.GetRecent(ctx, userID, sessionStaleness)
+		owner, err = s.users.Get(ctx, userID, docstore.Recent(sessionStaleness))
 		return err
 	})
 	if err != nil {

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,7 +70,7 @@ func openSmall(ctx context.Context, deps service.Deps, users *docstore.Collectio
 
 // GetUser returns a user.
 func (s *server) GetUser(ctx context.Context, request *accountv1.GetUserRequest) (*accountv1.GetUserResponse, error) {
-	found, err := s.users.GetListed(ctx, request.GetUserId())
+	found, err := s.users.Get(ctx, request.GetUserId(), docstore.Listed)
 	if err != nil {
 		return nil, noUser(err, request.GetUserId())
 	}
@@ -202,7 +203,7 @@ const maxUpsertTries = 16
 func upsert[K docstore.Key, T any](
 	ctx context.Context, c *docstore.Collection[K, T], id K, initial T, change func(*T) error,
 ) error {
-	before, err := c.GetDurable(ctx, []K{id})
+	before, err := c.GetStored(ctx, []K{id})
 	if err != nil {
 		return err
 	}
@@ -216,9 +217,13 @@ func upsertFrom[K docstore.Key, T any](
 ) error {
 	isThere := len(before) > 0
 	if isThere {
-		_, err := c.UpdateFrom(ctx, before[0], change)
-		if !errors.Is(err, docstore.ErrConflict) && !errors.Is(err, docstore.ErrNotFound) {
-			return err
+		var refused error
+		err := c.UpdateFrom(ctx, before, func(document *T) bool {
+			refused = change(document)
+			return refused == nil
+		})
+		if !errors.Is(err, docstore.ErrConflict) {
+			return cmp.Or(refused, err)
 		}
 	}
 	for range maxUpsertTries {
@@ -244,7 +249,7 @@ func upsertFrom[K docstore.Key, T any](
 // DeleteUser deletes a user. It deletes the user last, so a repeated call finishes what an
 // earlier one began. Sweeps delete what calls from before the deletion add.
 func (s *server) DeleteUser(ctx context.Context, request *accountv1.DeleteUserRequest) (*accountv1.DeleteUserResponse, error) {
-	u, err := s.users.GetLinearizable(ctx, request.GetUserId())
+	u, err := s.users.Get(ctx, request.GetUserId(), docstore.Linearizable)
 	isGone := errors.Is(err, docstore.ErrNotFound)
 	if err != nil && !isGone {
 		return nil, err
@@ -262,10 +267,10 @@ func (s *server) DeleteUser(ctx context.Context, request *accountv1.DeleteUserRe
 		}
 	}
 	// The address becomes free.
-	err = s.users.DeleteSetting(ctx, request.GetUserId(), []docstore.Condition{docstore.Is(byEmail().A, noEmailKey(request.GetUserId()))})
+	err = s.users.Delete(ctx, request.GetUserId(), docstore.Deletion{Set: []docstore.Condition{docstore.Is(byEmail().A, noEmailKey(request.GetUserId()))}})
 	if errors.Is(err, docstore.ErrNotFound) {
 		// An earlier call may have deleted the user and failed: make that durable.
-		_, err = s.users.GetLinearizable(ctx, request.GetUserId())
+		_, err = s.users.Get(ctx, request.GetUserId(), docstore.Linearizable)
 	}
 	if err != nil && !errors.Is(err, docstore.ErrNotFound) {
 		return nil, err

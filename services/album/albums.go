@@ -26,7 +26,7 @@ func (s *server) CreateAlbum(ctx context.Context, request *albumv1.CreateAlbumRe
 	}
 	place := id.PlaceOf(request.GetOwnerId())
 	created, _, err := docstore.Create(ctx, s.albums.Documents, s.albums.DrawIn(ctx, s.ids, place),
-		docstore.Request{By: byRequest().All().At(place), Owner: request.GetOwnerId(), ID: request.GetRequestId(), Digest: service.Digest(request)},
+		docstore.Request{By: byRequest().All().At(request.GetOwnerId()), Owner: request.GetOwnerId(), ID: request.GetRequestId(), Digest: service.Digest(request)},
 		func(id int64, requestKey string) album {
 			now := s.now()
 			return album{

@@ -7,6 +7,7 @@ import (
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/service"
 )
 
@@ -53,13 +54,13 @@ func byRequest() docstore.Index1[string] {
 	return docstore.Index1[string]{Name: docstore.RequestIndex, A: "request_key", Unique: true}
 }
 
-// onMap are the indexes for SearchNearby.
-func onMap() nearby.Indexes { return nearby.Indexes{Category: "category"} }
+// onMap is the index for SearchNearby and lists in a box.
+func onMap() nearby.Index { return nearby.Index{Category: "category"} }
 
 func albumsSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
-		Name: "albums", ID: docstore.Int64, Sharding: docstore.ByPlace, Tombstones: true, PlaceFields: []string{"owner_id"},
+		Name: "albums", ID: docstore.Int64, Sharding: docstore.ByPlace, Scheme: id.Scheme{}, Tombstones: true, PlaceFields: []string{"owner_id"},
 		Feed:    changes.Of(settings),
-		Indexes: append([]docstore.Index{byOwner().Declare(), byCategory().Declare(), byRequest().Declare()}, onMap().Declare()...),
+		Indexes: []docstore.Index{byOwner().Declare(), byCategory().Declare(), byRequest().Declare(), onMap().Declare()},
 	}
 }

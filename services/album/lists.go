@@ -65,9 +65,9 @@ func showSummary(a *summary) (id int64, title string) { return a.ID, a.Title }
 
 // SearchNearby returns a page of the albums in an area, nearest first.
 func (s *server) SearchNearby(ctx context.Context, request *albumv1.SearchNearbyRequest) (*albumv1.SearchNearbyResponse, error) {
-	found, next, err := s.nearby.Search(ctx, nearby.Query[album]{
-		Circle: nearby.CircleOf(request.GetCircle()), Category: int64(request.GetCategory()),
-		Size: service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
+	found, next, err := s.nearby.Around(ctx, nearby.CircleOf(request.GetCircle()), nearby.Query{
+		Filter: nearby.Filter{Category: int64(request.GetCategory())},
+		Size:   service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
 	})
 	if err != nil {
 		return nil, err
@@ -79,8 +79,17 @@ func (s *server) SearchNearby(ctx context.Context, request *albumv1.SearchNearby
 	return &albumv1.SearchNearbyResponse{Albums: albums, NextPageToken: next}, nil
 }
 
+// entry is an album as onMap shows it.
+type entry struct {
+	ID       int64 `bson:"_id"`
+	Cell     int64 `bson:"cell"`
+	Category int64 `bson:"category"`
+}
+
+func keyOf(e *entry) nearby.Key { return nearby.Key{Cell: e.Cell, Category: e.Category, ID: e.ID} }
+
 func locationOf(a *album) nearby.Location {
-	return nearby.Location{ID: a.ID, Category: int64(a.Category), Lat: a.Lat, Lng: a.Lng}
+	return nearby.Location{Key: nearby.Key{Cell: a.Cell, Category: int64(a.Category), ID: a.ID}, Lat: a.Lat, Lng: a.Lng}
 }
 
 // located is the part of an album that a map shows.
@@ -93,21 +102,21 @@ type located struct {
 	Cell     int64   `bson:"cell"`
 }
 
-func locationOfLocated(a *located) (location nearby.Location, cell int64) {
-	return nearby.Location{ID: a.ID, Category: int64(a.Category), Lat: a.Lat, Lng: a.Lng}, a.Cell
+func locationOfLocated(a *located) nearby.Location {
+	return nearby.Location{Key: nearby.Key{Cell: a.Cell, Category: int64(a.Category), ID: a.ID}, Lat: a.Lat, Lng: a.Lng}
 }
 
-// listInBox returns a page of the albums in a box, in the order of their cells.
+// listInBox returns a page of the albums in a box, in a stable order.
 func (s *server) listInBox(ctx context.Context, request *albumv1.ListAlbumsRequest) (*albumv1.ListAlbumsResponse, error) {
-	found, next, err := s.boxes.Search(ctx, nearby.BoxQuery[located]{
-		Box: nearby.BoxOf(request.GetBox()), Category: int64(request.GetCategory()),
-		Size: service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
+	found, next, err := s.boxes.In(ctx, nearby.BoxOf(request.GetBox()), nearby.Query{
+		Filter: nearby.Filter{Category: int64(request.GetCategory())},
+		Size:   service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
 	})
 	if err != nil {
 		return nil, err
 	}
 	reply := &albumv1.ListAlbumsResponse{Summaries: make([]*typev1.Summary, len(found)), NextPageToken: next}
-	for i, a := range found {
+	for i, a := range nearby.DocumentsOf(found) {
 		reply.Summaries[i] = &typev1.Summary{
 			Id: a.ID, Title: a.Title, Location: &typev1.Location{Lat: a.Lat, Lng: a.Lng}, Category: a.Category,
 		}

@@ -35,7 +35,7 @@ type server struct {
 	summaries *content.Summaries[summary]
 	// nearby finds albums by their place, and boxes as maps show them.
 	nearby    *nearby.Documents[album]
-	boxes     *nearby.Boxes[located]
+	boxes     *nearby.Documents[located]
 	profiles  *profiles.Directory
 	validator protovalidate.Validator
 	ids       *id.Source
@@ -65,8 +65,8 @@ func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) 
 		return nil, err
 	}
 	s.summaries = content.Summarize(s.albums, showSummary)
-	s.nearby = nearby.New(s.albums.Documents, s.albums.Documents, onMap(), locationOf)
-	s.boxes = nearby.NewBoxes(docstore.Project[located](s.albums.Documents), onMap(), locationOfLocated)
+	s.nearby = nearby.New(s.albums.Documents, onMap(), keyOf, &s.albums.Documents.Reader, locationOf)
+	s.boxes = nearby.New(s.albums.Documents, onMap(), keyOf, docstore.Project[located](s.albums.Documents), locationOfLocated)
 	s.mover = s.newMover()
 	s.Resolver = s.mover.Resolver
 	return s, nil

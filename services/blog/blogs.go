@@ -28,7 +28,7 @@ const defaultZoomLevel = 14
 func (s *server) CreateBlog(ctx context.Context, request *blogv1.CreateBlogRequest) (*blogv1.CreateBlogResponse, error) {
 	request = withDefaults(request)
 	asked := docstore.Request{
-		By: byRequest().All().At(id.PlaceOf(request.GetAuthorId())), Owner: request.GetAuthorId(), ID: request.GetRequestId(), Digest: service.Digest(request),
+		By: byRequest().All().At(request.GetAuthorId()), Owner: request.GetAuthorId(), ID: request.GetRequestId(), Digest: service.Digest(request),
 	}
 	var author profiles.Profile
 	var quotedOldID string
@@ -45,7 +45,7 @@ func (s *server) CreateBlog(ctx context.Context, request *blogv1.CreateBlogReque
 	}
 	if quoted != nil {
 		// A retried request gets its reply even if the quoted entry has been deleted since.
-		if _, found, err := s.blogs.Documents.Answered(ctx, asked); err != nil || !found {
+		if _, found, err := docstore.Answered(ctx, s.blogs.Documents, asked); err != nil || !found {
 			return nil, cmp.Or(err, quoted)
 		}
 	}
@@ -167,7 +167,7 @@ func (s *server) requireQuoted(ctx context.Context, by, id int64) (oldID string,
 // DeleteBlog deletes an entry. A later sweep removes its ballots and comments.
 func (s *server) DeleteBlog(ctx context.Context, request *blogv1.DeleteBlogRequest) (*blogv1.DeleteBlogResponse, error) {
 	if still, changed := s.blogs.Still(request.GetActorId(), request.GetEtag()); changed == nil {
-		err := s.blogs.Documents.Delete(ctx, request.GetBlogId(), append(still, docstore.Lacks(dueField))...)
+		err := s.blogs.Documents.Delete(ctx, request.GetBlogId(), docstore.Deletion{If: append(still, docstore.Lacks(dueField))})
 		if err == nil {
 			return &blogv1.DeleteBlogResponse{}, nil
 		}

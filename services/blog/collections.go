@@ -7,6 +7,7 @@ import (
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/service"
 )
 
@@ -121,15 +122,16 @@ func byRequest() docstore.Index1[string] {
 	return docstore.Index1[string]{Name: docstore.RequestIndex, A: "request_key", Unique: true}
 }
 
-// onMap are the indexes for SearchNearby.
-func onMap() nearby.Indexes { return nearby.Indexes{Category: "type"} }
+// onMap is the index for SearchNearby and lists in a box.
+func onMap() nearby.Index { return nearby.Index{Day: "post_day", Category: "type"} }
 
 func blogsSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
-		Name: "blogs", ID: docstore.Int64, Sharding: docstore.ByPlace, Tombstones: true, PlaceFields: []string{"author_id"},
+		Name: "blogs", ID: docstore.Int64, Sharding: docstore.ByPlace, Scheme: id.Scheme{}, Tombstones: true, PlaceFields: []string{"author_id"},
 		Feed: changes.Of(settings, dueField),
-		Indexes: append([]docstore.Index{
+		Indexes: []docstore.Index{
 			byAuthor().Declare(), byAuthorPostDay().Declare(), byPostDay().Declare(), byTypePostDay().Declare(), byDue().Declare(), byRequest().Declare(),
-		}, onMap().Declare()...),
+			onMap().Declare(),
+		},
 	}
 }

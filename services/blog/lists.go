@@ -163,14 +163,14 @@ type located struct {
 
 // SearchNearby returns a page of the entries in an area, nearest first.
 func (s *server) SearchNearby(ctx context.Context, request *blogv1.SearchNearbyRequest) (*blogv1.SearchNearbyResponse, error) {
-	query := nearby.Query[located]{
-		Circle: nearby.CircleOf(request.GetCircle()), Category: int64(request.GetType()),
-		Size: service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
+	query := nearby.Query{
+		Filter: nearby.Filter{Category: int64(request.GetType())},
+		Size:   service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
 	}
 	if request.GetPublication() == blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED {
-		query.Filter = s.published()
+		query.Until = int64(s.today())
 	}
-	found, next, err := s.nearby.Search(ctx, query)
+	found, next, err := s.onMap.Around(ctx, nearby.CircleOf(request.GetCircle()), query)
 	if err != nil {
 		return nil, err
 	}
@@ -191,32 +191,33 @@ func (s *server) SearchNearby(ctx context.Context, request *blogv1.SearchNearbyR
 	return reply, nil
 }
 
-// published leaves out the entries that are planned for after today. Today is not part of page tokens, so a walk
-// continues past midnight.
-func (s *server) published() nearby.Filter[located] {
-	today := s.today()
-	return nearby.Filter[located]{IsShown: func(b *located) bool { return b.PostDay <= today }, Of: "published"}
+// entry is an entry of a diary as onMap shows it.
+type entry struct {
+	ID      int64 `bson:"_id"`
+	Cell    int64 `bson:"cell"`
+	PostDay int64 `bson:"post_day"`
+	Type    int64 `bson:"type"`
+}
+
+func keyOf(e *entry) nearby.Key {
+	return nearby.Key{Cell: e.Cell, Day: e.PostDay, Category: e.Type, ID: e.ID}
 }
 
 func locationOf(b *located) nearby.Location {
-	return nearby.Location{ID: b.ID, Category: int64(b.Type), Lat: b.Lat, Lng: b.Lng}
+	return nearby.Location{Key: nearby.Key{Cell: b.Cell, Day: int64(b.PostDay), Category: int64(b.Type), ID: b.ID}, Lat: b.Lat, Lng: b.Lng}
 }
 
-func locationOfLocated(b *located) (location nearby.Location, cell int64) {
-	return locationOf(b), b.Cell
-}
-
-// listInBox returns a page of the published entries in a box, in the order of their cells.
+// listInBox returns a page of the published entries in a box, in a stable order.
 func (s *server) listInBox(ctx context.Context, request *blogv1.ListBlogsRequest) (*blogv1.ListBlogsResponse, error) {
-	found, next, err := s.boxes.Search(ctx, nearby.BoxQuery[located]{
-		Box: nearby.BoxOf(request.GetBox()), Category: int64(request.GetType()), Filter: s.published(),
-		Size: service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
+	found, next, err := s.onMap.In(ctx, nearby.BoxOf(request.GetBox()), nearby.Query{
+		Filter: nearby.Filter{Category: int64(request.GetType()), Until: int64(s.today())},
+		Size:   service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
 	})
 	if err != nil {
 		return nil, err
 	}
 	reply := &blogv1.ListBlogsResponse{Summaries: make([]*typev1.Summary, len(found)), NextPageToken: next}
-	for i, b := range found {
+	for i, b := range nearby.DocumentsOf(found) {
 		reply.Summaries[i] = &typev1.Summary{
 			Id: b.ID, Title: b.Title, Location: &typev1.Location{Lat: b.Lat, Lng: b.Lng}, Category: b.Type,
 		}

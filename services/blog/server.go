@@ -45,9 +45,8 @@ type server struct {
 	blogs *content.Kind[blog]
 	// summaries are the entries as lists show them.
 	summaries *content.Summaries[summary]
-	// nearby finds entries by their place, and boxes as maps show them.
-	nearby    *nearby.Documents[located]
-	boxes     *nearby.Boxes[located]
+	// onMap finds entries by their place.
+	onMap     *nearby.Documents[located]
 	ballots   *choices.Counter[blog]
 	profiles  *profiles.Directory
 	account   accountv1.AccountServiceClient
@@ -114,8 +113,7 @@ func New(ctx context.Context, deps content.Deps, config Config) (_ content.Servi
 		return nil, err
 	}
 	s.summaries = content.Summarize(s.blogs, showSummary)
-	s.nearby = nearby.New(s.blogs.Documents, docstore.Project[located](s.blogs.Documents), onMap(), locationOf)
-	s.boxes = nearby.NewBoxes(docstore.Project[located](s.blogs.Documents), onMap(), locationOfLocated)
+	s.onMap = nearby.New(s.blogs.Documents, onMap(), keyOf, docstore.Project[located](s.blogs.Documents), locationOf)
 	s.mover = s.newMover()
 	s.Resolver = s.mover.Resolver
 	return s, nil

@@ -165,3 +165,41 @@ func BenchmarkBox(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkStack searches where many landmarks are at one point, among others in the middle of 100,000, and by one of 13
+// categories.
+func BenchmarkStack(b *testing.B) {
+	for _, count := range []int{1, 1000, 16_000, 100_000} {
+		random := rand.New(rand.NewPCG(1, 1))
+		s := newServer(b)
+		pois := make([]poi, count)
+		for i := range pois {
+			if pois[i] = newLandmark(int64(i+1), 25, 121); count == 100_000 {
+				pois[i] = newLandmark(int64(i+1), 25+0.3*random.Float64(), 121+0.3*random.Float64())
+			}
+			pois[i].Category = int64(1 + i%13)
+		}
+		s.store(b, pois)
+		for _, category := range []poiv1.PoiCategory{0, 3} {
+			for _, size := range []int32{1, 50} {
+				name := fmt.Sprintf("%d/category=%d/limit=%d", count, category, size)
+				around, within := circle(25, 121, 50_000), inBox(box{south: 24.9, west: 120.9, north: 25.1, east: 121.1}, int32(category))
+				around.PageSize, around.Category, within.PageSize = size, category, size
+				b.Run("circle/"+name, func(b *testing.B) {
+					for b.Loop() {
+						if _, err := s.SearchNearby(b.Context(), around); err != nil {
+							b.Fatal(err)
+						}
+					}
+				})
+				b.Run("box/"+name, func(b *testing.B) {
+					for b.Loop() {
+						if _, err := s.ListPois(b.Context(), within); err != nil {
+							b.Fatal(err)
+						}
+					}
+				})
+			}
+		}
+	}
+}

@@ -72,9 +72,12 @@ func (s *server) walkBox(t testing.TB, request *poiv1.ListPoisRequest, size int)
 // checkedBox returns the landmarks of a box in order. It checks every landmark.
 func checkedBox(pois []poi, b box, category int32) (ids []int64) {
 	inside := slices.DeleteFunc(slices.Clone(pois), func(p poi) bool {
-		return !nearby.NewBox(b.south, b.west, b.north, b.east).Holds(p.Lat, p.Lng) || category != 0 && p.Category != int64(category)
+		_, isInside := nearby.BoxOf(inBox(b, 0).GetBox()).Locate(p.Lat, p.Lng)
+		return !isInside || category != 0 && p.Category != int64(category)
 	})
-	slices.SortFunc(inside, func(a, b poi) int { return cmp.Or(cmp.Compare(a.Cell, b.Cell), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(inside, func(a, b poi) int {
+		return cmp.Or(cmp.Compare(a.Cell, b.Cell), cmp.Compare(a.Category, b.Category), cmp.Compare(a.ID, b.ID))
+	})
 	for _, p := range inside {
 		ids = append(ids, p.ID)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/service"
 )
 
@@ -43,8 +44,8 @@ func byCategory() docstore.Index1[int64] {
 	return docstore.Index1[int64]{Name: "category", A: "category"}
 }
 
-// onMap are the indexes for SearchNearby and lists in a box.
-func onMap() nearby.Indexes { return nearby.Indexes{Category: "category"} }
+// onMap is the index for SearchNearby and lists in a box.
+func onMap() nearby.Index { return nearby.Index{Category: "category"} }
 
 // byRequest finds the landmark that a request or an import created, in the place of its owner and
 // key. Lists of one owner read the landmarks in its order.
@@ -54,8 +55,8 @@ func byRequest() docstore.Index1[string] {
 
 func poisSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
-		Name: "pois", ID: docstore.Int64, Sharding: docstore.ByPlace, Tombstones: true,
+		Name: "pois", ID: docstore.Int64, Sharding: docstore.ByPlace, Scheme: id.Scheme{}, Tombstones: true,
 		Feed:    changes.Of(settings),
-		Indexes: append(append([]docstore.Index{byCategory().Declare()}, onMap().Declare()...), byRequest().Declare()),
+		Indexes: []docstore.Index{byCategory().Declare(), onMap().Declare(), byRequest().Declare()},
 	}
 }

@@ -135,7 +135,7 @@ func (s *server) findImported(ctx context.Context, ownerID int64, key string) (p
 		}
 	}
 	key = importPrefix + key
-	return s.pois.Documents.Find(ctx, byRequest().Is(docstore.OwnedKey(ownerID, key)).At(id.PlaceOfKey(ownerID, key)))
+	return s.pois.Documents.Find(ctx, byRequest().Is(docstore.OwnedKey(ownerID, key)).At(int64(id.PlaceOfKey(ownerID, key))))
 }
 
 // importKey returns the key of a landmark that was imported.
@@ -167,20 +167,11 @@ func (s *server) insertImported(
 		documents[n] = poi{ID: ids[n], OwnerID: ownerID, RequestKey: docstore.OwnedKey(ownerID, key), CreateTime: now, UpdateTime: now}
 		take(&documents[n], items[i])
 	}
-	errs, err := s.pois.Documents.InsertMany(ctx, documents)
-	if err != nil {
-		return nil, err
+	refused, err := docstore.Taken(s.pois.Documents.Insert(ctx, documents...))
+	for _, n := range refused {
+		again = append(again, open[n])
 	}
-	for n, i := range open {
-		var duplicate *docstore.DuplicateError
-		switch {
-		case errors.As(errs[n], &duplicate):
-			again = append(again, i)
-		case errs[n] != nil:
-			return nil, errs[n]
-		}
-	}
-	return again, nil
+	return again, err
 }
 
 // take gives a landmark the content of an item.

@@ -92,9 +92,9 @@ func showSummary(p *summary) (id int64, title string) { return p.ID, p.Name }
 
 // SearchNearby returns a page of the landmarks in an area, nearest first.
 func (s *server) SearchNearby(ctx context.Context, request *poiv1.SearchNearbyRequest) (*poiv1.SearchNearbyResponse, error) {
-	found, next, err := s.nearby.Search(ctx, nearby.Query[poi]{
-		Circle: nearby.CircleOf(request.GetCircle()), Category: int64(request.GetCategory()),
-		Size: service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
+	found, next, err := s.nearby.Around(ctx, nearby.CircleOf(request.GetCircle()), nearby.Query{
+		Filter: nearby.Filter{Category: int64(request.GetCategory())},
+		Size:   service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
 	})
 	if err != nil {
 		return nil, err
@@ -106,8 +106,17 @@ func (s *server) SearchNearby(ctx context.Context, request *poiv1.SearchNearbyRe
 	return &poiv1.SearchNearbyResponse{Pois: pois, NextPageToken: next}, nil
 }
 
+// entry is a landmark as onMap shows it.
+type entry struct {
+	ID       int64 `bson:"_id"`
+	Cell     int64 `bson:"cell"`
+	Category int64 `bson:"category"`
+}
+
+func keyOf(e *entry) nearby.Key { return nearby.Key{Cell: e.Cell, Category: e.Category, ID: e.ID} }
+
 func locationOf(p *poi) nearby.Location {
-	return nearby.Location{ID: p.ID, Category: p.Category, Lat: p.Lat, Lng: p.Lng}
+	return nearby.Location{Key: nearby.Key{Cell: p.Cell, Category: p.Category, ID: p.ID}, Lat: p.Lat, Lng: p.Lng}
 }
 
 // located is the part of a landmark that a map shows.
@@ -120,21 +129,21 @@ type located struct {
 	Cell     int64   `bson:"cell"`
 }
 
-func locationOfLocated(p *located) (location nearby.Location, cell int64) {
-	return nearby.Location{ID: p.ID, Category: p.Category, Lat: p.Lat, Lng: p.Lng}, p.Cell
+func locationOfLocated(p *located) nearby.Location {
+	return nearby.Location{Key: nearby.Key{Cell: p.Cell, Category: p.Category, ID: p.ID}, Lat: p.Lat, Lng: p.Lng}
 }
 
-// listInBox returns a page of the landmarks in a box, in the order of their cells.
+// listInBox returns a page of the landmarks in a box, in a stable order.
 func (s *server) listInBox(ctx context.Context, request *poiv1.ListPoisRequest) (*poiv1.ListPoisResponse, error) {
-	found, next, err := s.boxes.Search(ctx, nearby.BoxQuery[located]{
-		Box: nearby.BoxOf(request.GetBox()), Category: int64(request.GetCategory()),
-		Size: service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
+	found, next, err := s.boxes.In(ctx, nearby.BoxOf(request.GetBox()), nearby.Query{
+		Filter: nearby.Filter{Category: int64(request.GetCategory())},
+		Size:   service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
 	})
 	if err != nil {
 		return nil, err
 	}
 	reply := &poiv1.ListPoisResponse{Summaries: make([]*typev1.Summary, len(found)), NextPageToken: next}
-	for i, p := range found {
+	for i, p := range nearby.DocumentsOf(found) {
 		reply.Summaries[i] = &typev1.Summary{
 			Id: p.ID, Title: p.Name, Location: &typev1.Location{Lat: p.Lat, Lng: p.Lng}, Category: int32(p.Category),
 		}

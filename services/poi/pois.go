@@ -30,7 +30,7 @@ func (s *server) CreatePoi(ctx context.Context, request *poiv1.CreatePoiRequest)
 		place = id.PlaceOfKey(request.GetOwnerId(), request.GetRequestId())
 	}
 	created, _, err := docstore.Create(ctx, s.pois.Documents, s.pois.DrawInOrder(ctx, s.ids, place),
-		docstore.Request{By: byRequest().All().At(place), Owner: request.GetOwnerId(), ID: request.GetRequestId(), Digest: service.Digest(request)},
+		docstore.Request{By: byRequest().All().At(int64(place)), Owner: request.GetOwnerId(), ID: request.GetRequestId(), Digest: service.Digest(request)},
 		func(id int64, requestKey string) poi {
 			now := s.now()
 			return poi{

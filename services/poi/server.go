@@ -35,7 +35,7 @@ type server struct {
 	summaries *content.Summaries[summary]
 	// nearby finds landmarks by their place, and boxes as maps show them.
 	nearby    *nearby.Documents[poi]
-	boxes     *nearby.Boxes[located]
+	boxes     *nearby.Documents[located]
 	profiles  *profiles.Directory
 	validator protovalidate.Validator
 	ids       *id.Source
@@ -67,8 +67,8 @@ func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) 
 	s.summaries = content.Summarize(s.pois, showSummary)
 	s.mover = s.newMover()
 	s.Resolver = s.mover.Resolver
-	s.nearby = nearby.New(s.pois.Documents, s.pois.Documents, onMap(), locationOf)
-	s.boxes = nearby.NewBoxes(docstore.Project[located](s.pois.Documents), onMap(), locationOfLocated)
+	s.nearby = nearby.New(s.pois.Documents, onMap(), keyOf, &s.pois.Documents.Reader, locationOf)
+	s.boxes = nearby.New(s.pois.Documents, onMap(), keyOf, docstore.Project[located](s.pois.Documents), locationOfLocated)
 	return s, nil
 }
 

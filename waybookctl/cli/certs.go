@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -31,6 +32,8 @@ type certsCommand struct {
 	Namespace string        `twin:"" default:"waybook" placeholder:"NAMESPACE" help:"Kubernetes namespace of the host names and the Secrets. ${default} by default."`
 	Lifetime  time.Duration `default:"2160h" placeholder:"DURATION" help:"Validity of the certificates; ${default} by default."`
 	Secrets   bool          `help:"Also print the certificates as Kubernetes Secrets."`
+	Authority string        `placeholder:"FOLDER" help:"Folder of the certificate authority, if it is another one, which must have it."`
+	File      string        `placeholder:"NAME" help:"Name of the files of a single certificate, such as tls, in place of its own."`
 }
 
 // Help returns the detailed help.
@@ -52,6 +55,9 @@ func (c *certsCommand) Run(out *output.Printer) error {
 	if len(names) == 0 {
 		names = processes
 	}
+	if c.File != "" && len(names) != 1 {
+		return usageError("--file names the files of one certificate; give one of --names")
+	}
 	issuer, err := c.authority()
 	if err != nil {
 		return err
@@ -60,12 +66,17 @@ func (c *certsCommand) Run(out *output.Printer) error {
 	if err != nil {
 		return err
 	}
+	if c.Authority != "" {
+		if err := errors.Join(os.MkdirAll(c.Folder, 0o750), write(c.Folder, "ca.crt", 0o644, own.Certificate)); err != nil {
+			return err
+		}
+	}
 	for _, name := range names {
 		pair, err := issuer.Issue(c.hostsOf(name), time.Now(), c.Lifetime)
 		if err != nil {
 			return err
 		}
-		if err := writePair(c.Folder, name, pair); err != nil {
+		if err := writePair(c.Folder, cmp.Or(c.File, name), pair); err != nil {
 			return err
 		}
 		if !c.Secrets {
@@ -87,19 +98,20 @@ func (c *certsCommand) hostsOf(name string) []string {
 	return slices.Concat([]string{name, service, service + ".svc", service + ".svc.cluster.local", "localhost", "127.0.0.1"}, c.Hosts)
 }
 
-// authority loads the authority from the folder, or creates it there.
+// authority loads the authority from its folder, or creates it in that of the certificates.
 func (c *certsCommand) authority() (*devca.Authority, error) {
-	certificate, certificateErr := os.ReadFile(filepath.Join(c.Folder, "ca.crt"))
-	key, keyErr := os.ReadFile(filepath.Join(c.Folder, "ca.key"))
+	folder := cmp.Or(c.Authority, c.Folder)
+	certificate, certificateErr := os.ReadFile(filepath.Join(folder, "ca.crt"))
+	key, keyErr := os.ReadFile(filepath.Join(folder, "ca.key"))
 	if certificateErr == nil && keyErr == nil {
 		loaded, err := devca.Load(devca.Pair{Certificate: certificate, Key: key})
 		if err != nil {
-			return nil, fmt.Errorf("ca.crt and ca.key in %s are not a usable certificate authority: %w", c.Folder, err)
+			return nil, fmt.Errorf("ca.crt and ca.key in %s are not a usable certificate authority: %w", folder, err)
 		}
 		return loaded, nil
 	}
-	if !errors.Is(certificateErr, fs.ErrNotExist) || !errors.Is(keyErr, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s needs both ca.crt and ca.key, readable, or neither of them: %w", c.Folder, errors.Join(certificateErr, keyErr))
+	if c.Authority != "" || !errors.Is(certificateErr, fs.ErrNotExist) || !errors.Is(keyErr, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s needs both ca.crt and ca.key, readable: %w", folder, errors.Join(certificateErr, keyErr))
 	}
 	made, err := devca.New("Waybook development", time.Now(), authorityLifetime)
 	if err != nil {
@@ -123,15 +135,18 @@ func writePair(folder, name string, pair devca.Pair) error {
 		contents    []byte
 		permissions fs.FileMode
 	}{{name + ".key", pair.Key, 0o600}, {name + ".crt", pair.Certificate, 0o644}} {
-		err := atomicfile.Write(filepath.Join(folder, file.name), file.permissions, func(out io.Writer) error {
-			_, err := out.Write(file.contents)
-			return err
-		})
-		if err != nil {
+		if err := write(folder, file.name, file.permissions, file.contents); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func write(folder, name string, permissions fs.FileMode, contents []byte) error {
+	return atomicfile.Write(filepath.Join(folder, name), permissions, func(out io.Writer) error {
+		_, err := out.Write(contents)
+		return err
+	})
 }
 
 // printSecret prints a Secret in the form that programs in a cluster mount. No namespace is printed:

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/waybook/waybook/internal/progress"
 	"github.com/waybook/waybook/moving/compare"
 	"github.com/waybook/waybook/waybookctl/output"
-	"github.com/waybook/waybook/waybookctl/progress"
 )
 
 type compareCommand struct {

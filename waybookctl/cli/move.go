@@ -11,10 +11,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/waybook/waybook/internal/progress"
 	"github.com/waybook/waybook/moving/importer"
 	"github.com/waybook/waybook/waybookctl/atomicfile"
 	"github.com/waybook/waybook/waybookctl/output"
-	"github.com/waybook/waybook/waybookctl/progress"
 )
 
 type moveCommands struct {

@@ -11,8 +11,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/waybook/waybook/internal/platform/process"
+	"github.com/waybook/waybook/internal/progress"
 	"github.com/waybook/waybook/waybookctl/output"
-	"github.com/waybook/waybook/waybookctl/progress"
 )
 
 const description = `Operate Waybook. docs/waybookctl.md lists all commands; everything else is done

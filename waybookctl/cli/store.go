@@ -12,8 +12,8 @@ import (
 
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/platform/service"
+	"github.com/waybook/waybook/internal/progress"
 	"github.com/waybook/waybook/waybookctl/output"
-	"github.com/waybook/waybook/waybookctl/progress"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 	"github.com/waybook/waybook/waybookctl/storekeeping/dumpfile"
 )

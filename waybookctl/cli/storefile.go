@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/internal/platform/service"
+	"github.com/waybook/waybook/internal/progress"
 	storev1 "github.com/waybook/waybook/proto/gen/waybook/store/v1"
 	"github.com/waybook/waybook/waybookctl/atomicfile"
 	"github.com/waybook/waybook/waybookctl/output"
-	"github.com/waybook/waybook/waybookctl/progress"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 )
 

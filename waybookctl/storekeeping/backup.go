@@ -21,8 +21,8 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/waybook/waybook/internal/platform/buildinfo"
+	"github.com/waybook/waybook/internal/progress"
 	storev1 "github.com/waybook/waybook/proto/gen/waybook/store/v1"
-	"github.com/waybook/waybook/waybookctl/progress"
 )
 
 // A backup is a tar file of the store and, behind it, the manifest: only then is the checksum known.

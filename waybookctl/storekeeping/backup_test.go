@@ -16,8 +16,8 @@ import (
 
 	"google.golang.org/grpc"
 
+	"github.com/waybook/waybook/internal/progress"
 	storev1 "github.com/waybook/waybook/proto/gen/waybook/store/v1"
-	"github.com/waybook/waybook/waybookctl/progress"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 )
 

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/internal/docstore/embedded"
+	"github.com/waybook/waybook/internal/progress"
 	"github.com/waybook/waybook/waybookctl/atomicfile"
-	"github.com/waybook/waybook/waybookctl/progress"
 )
 
 // Restored describes a restore.

@@ -19,7 +19,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/docstore/embedded/spoil"
 	"github.com/waybook/waybook/internal/platform/service"
-	"github.com/waybook/waybook/waybookctl/progress"
+	"github.com/waybook/waybook/internal/progress"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 )
 

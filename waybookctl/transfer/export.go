@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/waybook/waybook/internal/platform/retry"
+	"github.com/waybook/waybook/internal/progress"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	"github.com/waybook/waybook/waybookctl/landmarkfile"
-	"github.com/waybook/waybook/waybookctl/progress"
-	"github.com/waybook/waybook/waybookctl/retry"
 )
 
 // Export writes the landmarks of an owner and returns their number. If it fails, the file is incomplete.

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/waybook/waybook/internal/platform/retry"
+	"github.com/waybook/waybook/internal/progress"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	"github.com/waybook/waybook/waybookctl/landmarkfile"
-	"github.com/waybook/waybook/waybookctl/progress"
-	"github.com/waybook/waybook/waybookctl/retry"
 )
 
 const (

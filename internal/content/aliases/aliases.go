@@ -53,7 +53,17 @@ func byID() docstore.Index1[int64] { return docstore.Index1[int64]{Name: "identi
 
 // Aliases are those of one kind of content. They may be used concurrently.
 type Aliases struct {
-	documents *docstore.Collection[string, alias]
+	documents collection
+}
+
+// collection is the collection of the aliases. Who knows the fields of Aliases does not compile its methods again,
+// because it is behind an interface (docs/decisions/repository.md).
+type collection interface {
+	Get(ctx context.Context, oldID string, as ...docstore.Consistency) (alias, error)
+	GetMany(ctx context.Context, oldIDs []string, as ...docstore.Consistency) ([]alias, error)
+	Find(ctx context.Context, where docstore.Where) (alias, error)
+	Insert(ctx context.Context, documents ...alias) error
+	Update(ctx context.Context, oldID string, change func(*alias) error) (alias, error)
 }
 
 // Open opens the aliases in the named collection.
@@ -79,7 +89,7 @@ func (a *Aliases) Of(ctx context.Context, oldID string) (id int64, ok bool, err 
 // Latest returns the identifier that an old one stands for, as no later failure undoes it. It takes about as long as a
 // write. Errors: docstore.ErrNotFound.
 func (a *Aliases) Latest(ctx context.Context, oldID string) (int64, error) {
-	found, err := a.documents.GetLinearizable(ctx, oldID)
+	found, err := a.documents.Get(ctx, oldID, docstore.Linearizable)
 	return found.ID, err
 }
 
@@ -125,7 +135,7 @@ func (a *Aliases) Bury(ctx context.Context, newID int64) error {
 
 // BuryAs is Bury for what has no alias until it is deleted.
 func (a *Aliases) BuryAs(ctx context.Context, oldID string, newID int64) error {
-	taken, err := a.documents.InsertNew(ctx, []alias{{OldID: oldID, ID: newID, IsGone: true}})
+	taken, err := docstore.Taken(a.documents.Insert(ctx, alias{OldID: oldID, ID: newID, IsGone: true}))
 	if err != nil || len(taken) == 0 {
 		return err
 	}
@@ -151,7 +161,7 @@ func (r Removals) Note(ctx context.Context, newID int64) error {
 	if !id.IsMoved(newID) {
 		return nil
 	}
-	_, err := r.aliases.documents.InsertNew(ctx, []alias{{OldID: r.key(newID), IsGone: true}})
+	_, err := docstore.Taken(r.aliases.documents.Insert(ctx, alias{OldID: r.key(newID), IsGone: true}))
 	return err
 }
 
@@ -185,7 +195,7 @@ func (a *Aliases) Add(ctx context.Context, ids map[string]int64) error {
 	for oldID, id := range ids {
 		documents = append(documents, alias{OldID: oldID, ID: id})
 	}
-	taken, err := a.documents.InsertNew(ctx, documents)
+	taken, err := docstore.Taken(a.documents.Insert(ctx, documents...))
 	if err != nil {
 		return err
 	}

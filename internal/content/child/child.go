@@ -30,7 +30,7 @@ func ByParent(field string) docstore.Index1[int64] {
 // parent's id as its first field.
 func Spec(collection string, byParent docstore.Index1[int64], byRequest docstore.Index, more ...docstore.Index) docstore.Spec {
 	return docstore.Spec{
-		Name: collection, ID: docstore.Int64, Sharding: docstore.ByPlace, PlaceFields: []string{byParent.A},
+		Name: collection, ID: docstore.Int64, Sharding: docstore.ByPlace, Scheme: id.Scheme{}, PlaceFields: []string{byParent.A},
 		Indexes: append([]docstore.Index{byParent.Declare(), byRequest}, more...),
 	}
 }
@@ -101,12 +101,15 @@ func (s *Set[P, C]) Remove(ctx context.Context, parentID, childID int64, etag st
 			child, err = s.Get(ctx, parentID, childID)
 			return err
 		}
-		stored, err := s.Children.GetStored(ctx, childID)
-		if child = stored.Document; err == nil && s.ParentOf(&child) != parentID {
-			err = docstore.ErrNotFound
+		stored, err := s.Children.GetStored(ctx, []int64{childID}, docstore.Linearizable)
+		if err != nil {
+			return err
 		}
-		unchanged = append(unchanged, stored.Unchanged())
-		return s.noChild(err, childID)
+		if len(stored) == 0 || s.ParentOf(&stored[0].Document) != parentID {
+			return s.NoChild(childID)
+		}
+		child, unchanged = stored[0].Document, []docstore.Condition{stored[0].Unchanged()}
+		return nil
 	})
 	if err != nil {
 		return err
@@ -124,7 +127,7 @@ func (s *Set[P, C]) Remove(ctx context.Context, parentID, childID int64, etag st
 	}
 	began := time.Now()
 	if err = s.Parents.Touch(ctx, parentID, s.changed()); err == nil {
-		err = s.Children.Delete(ctx, childID, unchanged...)
+		err = s.Children.Delete(ctx, childID, docstore.Deletion{If: unchanged})
 	}
 	if errors.Is(err, docstore.ErrConflict) {
 		err = owned.Changed()

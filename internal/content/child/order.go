@@ -108,7 +108,8 @@ func (s *Set[P, C]) drawFor(ctx context.Context, to under, additions []*addition
 		if err != nil {
 			return err
 		}
-		before, err := s.Parents.RaiseBy(ctx, to.actorID, to.parentID, docstore.Amount{Field: s.LatestField, By: latest}, s.changed())
+		parent, err := s.Parents.RaiseBy(ctx, to.actorID, to.parentID, docstore.Amount{Field: s.LatestField, By: latest}, s.changed())
+		before := *s.Latest(&parent)
 		if err != nil || before < additions[0].id {
 			return err
 		}

@@ -55,11 +55,11 @@ func cratesOn(t *testing.T, engine docstore.Engine, settling time.Duration) *cra
 	must(t, err)
 	noted, err := aliases.Open(t.Context(), remote{engine}, "box_aliases")
 	must(t, err)
-	_, err = boxes.InsertNew(t.Context(), []crate{{ID: boxID, Owner: owner}})
+	_, err = docstore.Taken(boxes.Insert(t.Context(), crate{ID: boxID, Owner: owner}))
 	must(t, err)
 	return &crates{
 		Parents: &owned.Collection[crate]{
-			Documents: boxes, OwnerField: "owner", Aliases: noted,
+			Documents: boxes, OwnerField: "owner", Aliases: noted, Settling: boxSpec(settling).SettlingTime(),
 			ID:       func(c *crate) int64 { return c.ID },
 			Owner:    func(c *crate) int64 { return c.Owner },
 			Etag:     func(c *crate) string { return owned.EtagOf(c.ContentRevision, c.UpdateTime) },

@@ -72,7 +72,7 @@ func (c *Choice) UserID() int64 {
 // under narrows a selection in the order of identifiers to the choices under a parent.
 func under(all docstore.Where, parentID int64) docstore.Where {
 	users := docstore.Span{From: docstore.ValueOf(IDOf(parentID, 0)), To: docstore.ValueOf(IDOf(parentID, id.Max))}
-	return all.Within(users).At(id.PlaceOf(parentID))
+	return all.Within(users).At(parentID)
 }
 
 // allUnder selects the choices under a parent, in the order of their users.
@@ -86,7 +86,7 @@ func byPending() docstore.Index1[int64] {
 // Spec declares a collection of choices.
 func Spec(collection string) docstore.Spec {
 	return docstore.Spec{
-		Name: collection, ID: docstore.String, Sharding: docstore.ByPlace, Indexes: []docstore.Index{byPending().Declare()},
+		Name: collection, ID: docstore.String, Sharding: docstore.ByPlace, Scheme: id.Scheme{}, Indexes: []docstore.Index{byPending().Declare()},
 	}
 }
 

@@ -76,12 +76,17 @@ func (c *Counter[P]) count(ctx context.Context, parentID int64, batch []*call[P]
 		if err != nil {
 			return none, err
 		}
-		stored, err := c.store(ctx, &parent.Document, batch)
+		stored, err := c.store(ctx, &parent[0].Document, batch)
 		var counted P
+		isChanged := false
 		if err == nil {
-			counted, err = c.Parents.Documents.UpdateFrom(ctx, parent, func(parent *P) error { return c.add(parent, stored) })
+			err = c.Parents.Documents.UpdateFrom(ctx, parent, func(parent *P) bool {
+				isChanged = c.add(parent, stored)
+				counted = *parent
+				return isChanged
+			})
 		}
-		if errors.Is(err, errNothing) {
+		if err == nil && !isChanged {
 			counted, err = c.Parents.GetLinearizable(ctx, parentID)
 		}
 		if err == nil {
@@ -115,12 +120,12 @@ func (c *Counter[P]) store(ctx context.Context, parent *P, batch []*call[P]) (st
 			ids = append(ids, each.ChoiceID)
 		}
 	}
-	read, err := c.Choices.GetDurable(ctx, ids)
+	read, err := c.Choices.GetStored(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
 	stored = make(map[string]Choice, len(ids))
-	if err := c.Choices.UpdateManyFrom(ctx, read, func(choice *Choice) bool {
+	if err := c.Choices.UpdateFrom(ctx, read, func(choice *Choice) bool {
 		isChanged := mark.settle(choice)
 		for _, each := range calls[choice.ID] {
 			isChanged = each.change(parent, choice) || isChanged
@@ -155,23 +160,20 @@ func (c *Counter[P]) store(ctx context.Context, parent *P, batch []*call[P]) (st
 	if len(added) == 0 {
 		return stored, nil
 	}
-	taken, err := c.Choices.InsertNew(ctx, added)
+	taken, err := docstore.Taken(c.Choices.Insert(ctx, added...))
 	if err == nil && len(taken) > 0 {
 		err = docstore.ErrConflict
 	}
 	return stored, err
 }
 
-// errNothing ends an update of a parent that stays as it is.
-var errNothing = errors.New("nothing is pending")
-
 // add adds the pending ones of stored choices to the numbers of a parent whose mark is settled. One is counted
 // again even if its value is counted already, because another process may be about to count
-// the value that its user wanted before. Errors: errNothing.
-func (c *Counter[P]) add(parent *P, stored map[string]Choice) error {
+// the value that its user wanted before. It reports whether the parent changes.
+func (c *Counter[P]) add(parent *P, stored map[string]Choice) bool {
 	highest := int32(len(c.Numbers(parent)))
 	if highest == 0 {
-		return errNothing
+		return false
 	}
 	var group []Counted
 	for id, choice := range stored {
@@ -197,9 +199,9 @@ func (c *Counter[P]) add(parent *P, stored map[string]Choice) error {
 	case len(stored) == 0 && len(mark.Group) > smallGroup:
 		mark.Group = nil
 	default:
-		return errNothing
+		return false
 	}
-	return nil
+	return true
 }
 
 // confirm checks that those of stored choices that no call has changed are as they were read. Errors: ErrConflict.
@@ -210,7 +212,7 @@ func (c *Counter[P]) confirm(ctx context.Context, stored map[string]Choice) erro
 			continue
 		}
 		reads.Go(func() error {
-			found, err := c.Choices.GetLinearizable(ctx, id)
+			found, err := c.Choices.Get(ctx, id, docstore.Linearizable)
 			switch {
 			case err != nil && !errors.Is(err, docstore.ErrNotFound):
 				return err
@@ -272,7 +274,7 @@ func (c *Counter[P]) tidy(ctx context.Context, parentID int64) error {
 		batch := keeping[P](ids...)
 		for _, each := range [][]*call[P]{batch, nil} {
 			if _, err := c.count(ctx, parentID, each); err != nil {
-				if exists, failure := c.Parents.Documents.Exists(ctx, parentID); failure == nil && !exists {
+				if _, missing := c.Parents.Documents.Get(ctx, parentID); errors.Is(missing, docstore.ErrNotFound) {
 					return nil
 				}
 				return err

@@ -25,16 +25,14 @@ func insertPending(t tb, c *counter, users int) {
 	for i := range cast {
 		cast[i] = newPending(voteID, int64(i+1), 1)
 	}
-	errs, err := c.Choices.InsertMany(t.Context(), cast)
-	must(t, errors.Join(append(errs, err)...))
+	must(t, c.Choices.Insert(t.Context(), cast...))
 }
 
 // insertGroup stores choices that their parent has counted together, and that are not settled.
 func insertGroup(t tb, c *counter, users int, more ...choices.Choice) {
 	t.Helper()
 	insertPending(t, c, users)
-	errs, err := c.Choices.InsertMany(t.Context(), more)
-	must(t, errors.Join(append(errs, err)...))
+	must(t, c.Choices.Insert(t.Context(), more...))
 	var ids []string
 	for _, choice := range all(t, c) {
 		ids = append(ids, choice.ID)

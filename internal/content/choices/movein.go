@@ -25,13 +25,13 @@ func (c *Counter[P]) Insert(ctx context.Context, moved []MovedIn, isDry bool) (t
 	for i, m := range moved {
 		ids[i] = IDOf(m.ParentID, m.UserID)
 	}
-	stored, err := c.Choices.GetDurable(ctx, ids)
+	stored, err := c.Choices.GetMany(ctx, ids, docstore.Durable)
 	if err != nil {
 		return nil, err
 	}
 	there = make(map[string]Choice, len(moved))
 	for _, each := range stored {
-		there[each.Document.ID] = each.Document
+		there[each.ID] = each
 	}
 	if isDry {
 		return there, nil
@@ -78,7 +78,7 @@ func (c *Counter[P]) insertAll(ctx context.Context, moved []MovedIn) (isCounted 
 		id := IDOf(m.ParentID, m.UserID)
 		under[m.ParentID][id] = Choice{ID: id, ParentID: m.ParentID, Wanted: m.Value, Moved: m.Value, Pending: Pending}
 	}
-	parents, err := c.Parents.Documents.GetDurable(ctx, slices.Collect(maps.Keys(under)))
+	parents, err := c.Parents.Documents.GetStored(ctx, slices.Collect(maps.Keys(under)))
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (c *Counter[P]) insertAll(ctx context.Context, moved []MovedIn) (isCounted 
 		added = slices.AppendSeq(added, maps.Values(under[c.Parents.ID(&parents[i].Document)]))
 	}
 	slices.SortFunc(added, func(a, b Choice) int { return cmp.Compare(a.ID, b.ID) })
-	taken, err := c.Choices.InsertNew(ctx, added)
+	taken, err := docstore.Taken(c.Choices.Insert(ctx, added...))
 	if err != nil {
 		return nil, err
 	}
@@ -105,9 +105,9 @@ func (c *Counter[P]) insertAll(ctx context.Context, moved []MovedIn) (isCounted 
 		}
 	}
 	marks, ids := map[int64]Mark{}, []string{}
-	err = c.Parents.Documents.UpdateManyFrom(ctx, parents, func(parent *P) bool {
+	err = c.Parents.Documents.UpdateFrom(ctx, parents, func(parent *P) bool {
 		parentID := c.Parents.ID(parent)
-		if c.add(parent, under[parentID]) != nil {
+		if !c.add(parent, under[parentID]) {
 			return false
 		}
 		marks[parentID] = *c.Mark(parent)

@@ -11,6 +11,7 @@ import (
 	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/embedded"
+	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/apierror"
 )
 
@@ -61,7 +62,7 @@ func newCounter(t tb, engine docstore.Engine) *counter {
 // openCounter returns a counter over a store, as another process has it.
 func openCounter(t tb, engine docstore.Engine) *counter {
 	t.Helper()
-	votes, err := docstore.Open[int64, vote](t.Context(), engine, docstore.Spec{Name: "votes", ID: docstore.Int64, Sharding: docstore.ByPlace})
+	votes, err := docstore.Open[int64, vote](t.Context(), engine, docstore.Spec{Name: "votes", ID: docstore.Int64, Sharding: docstore.ByPlace, Scheme: id.Scheme{}})
 	must(t, err)
 	cast, err := docstore.Open[string, choices.Choice](t.Context(), engine, choices.Spec("choices"))
 	must(t, err)

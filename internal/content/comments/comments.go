@@ -100,7 +100,7 @@ func (s *Set[P]) AddComment(ctx context.Context, request *commentv1.AddCommentRe
 			return nil
 		}
 		// A retried request gets its reply at a limit, too.
-		_, found, err := s.Children.Answered(ctx, asked)
+		_, found, err := docstore.Answered(ctx, s.Children, asked)
 		if err == nil && !found {
 			return refused
 		}

@@ -47,7 +47,7 @@ type limits struct {
 	Limits
 	rate *admission.Rate
 	// written are the comments of an author under a document, from the index of their requests alone.
-	written *docstore.Projection[written]
+	written *docstore.Reader[int64, written]
 }
 
 type written struct {
@@ -78,8 +78,8 @@ func (s *Set[P]) refuseMore(ctx context.Context, parentID, authorID int64) error
 	if most <= 0 {
 		return nil
 	}
-	query, n := docstore.Query{Where: byRequest().Second(parentID, authorID), Limit: most}, 0
-	for batch, err := range s.limits.written.BatchesUpTo(ctx, query, int64(most)) {
+	query, n := docstore.Query{Where: byRequest().Second(parentID, authorID), Limit: most, Most: most}, 0
+	for batch, err := range s.limits.written.Batches(ctx, query) {
 		if err != nil {
 			return err
 		}

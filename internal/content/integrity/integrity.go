@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"reflect"
 	"time"
 
 	"github.com/waybook/waybook/internal/content/owned"
@@ -96,23 +97,79 @@ type Rule[P any, K docstore.Key, C any] struct {
 
 // Constraint returns the rule without its type parameters.
 func (r Rule[P, K, C]) Constraint() Constraint {
-	return Constraint{Parents: r.Parents.Documents.Name(), Children: r.Children.Name(), Index: r.index(), Check: r.check}
+	bare := &rule{
+		kind: r.Kind, under: r.Under, parents: r.Parents.Documents.Name(), children: r.Children.Name(),
+		parentID:  func(parent any) int64 { return r.Parents.ID(parent.(*P)) },
+		parentOf:  func(child any) int64 { return r.ParentOf(child.(*C)) },
+		isStored:  r.Parents.IsStored,
+		deleted:   r.Parents.Documents.Deleted,
+		deleteAll: r.Children.DeleteAll,
+		count:     r.Children.Count,
+		getParent: func(ctx context.Context, id int64) (any, error) {
+			parent, err := r.Parents.Documents.Get(ctx, id)
+			return &parent, err
+		},
+		readParents: func(ctx context.Context, query docstore.Query) iter.Seq2[any, error] {
+			return each(r.Parents.Documents.Batches(ctx, query))
+		},
+		readChildren: func(ctx context.Context, query docstore.Query) iter.Seq2[any, error] {
+			return each(r.Children.Batches(ctx, query))
+		},
+	}
+	if r.Fits != nil {
+		bare.fits = func(parent any, numbers Numbers) bool { return r.Fits(parent.(*P), numbers) }
+		bare.value = func(parent, child any) int32 { return r.Value(parent.(*P), child.(*C)) }
+	}
+	return Constraint{Parents: bare.parents, Children: bare.children, Index: r.Under(0).Index(), Check: bare.check}
 }
 
-// index is the name of the index of Under.
-func (r Rule[P, K, C]) index() string { return r.Under(0).Index() }
+// each returns pointers to the documents of batches.
+func each[T any](batches iter.Seq2[[]T, error]) iter.Seq2[any, error] {
+	return func(yield func(any, error) bool) {
+		for batch, err := range batches {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for i := range batch {
+				if !yield(&batch[i], nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// rule is a Rule whose types are not known, so that it is compiled once. Its documents are pointers.
+type rule struct {
+	kind                      Kind
+	parents, children         string
+	under                     func(parentID int64) docstore.Where
+	parentID, parentOf        func(document any) int64
+	isStored                  func(ctx context.Context, parentID int64) (bool, error)
+	deleted                   func(ctx context.Context, parentIDs []int64) (map[int64]int64, error)
+	deleteAll, count          func(ctx context.Context, where docstore.Where) (int64, error)
+	getParent                 func(ctx context.Context, id int64) (any, error)
+	readParents, readChildren func(ctx context.Context, query docstore.Query) iter.Seq2[any, error]
+	// fits is nil if the parents have no numbers.
+	fits  func(parent any, numbers Numbers) bool
+	value func(parent, child any) int32
+}
 
 // check reads parents and children side by side, both in the order of the parents' ids.
-func (r Rule[P, K, C]) check(ctx context.Context, mode Mode, progress func(string, int64)) ([]Finding, error) {
-	parents := read(ctx, r.Parents.Documents, docstore.IDIndex, progress)
-	defer parents.stop()
-	children := read(ctx, r.Children, r.index(), progress)
-	defer children.stop()
+func (r *rule) check(ctx context.Context, mode Mode, progress func(string, int64)) ([]Finding, error) {
 	all := findings{
-		orphans: Finding{Kind: Orphan, Collection: r.Children.Name()},
-		misfits: Finding{Kind: r.Kind, Collection: r.Parents.Documents.Name()},
-		busy:    Finding{Kind: Busy, Collection: r.Parents.Documents.Name()},
+		orphans: Finding{Kind: Orphan, Collection: r.children},
+		misfits: Finding{Kind: r.kind, Collection: r.parents},
+		busy:    Finding{Kind: Busy, Collection: r.parents},
 	}
+	reading := func(index string) docstore.Query {
+		return docstore.Query{Where: docstore.All(index).Everywhere(), Limit: batchDocuments}
+	}
+	parents := newReader(r.readParents(ctx, reading(docstore.IDIndex)), func(n int64) { progress(r.parents, n) })
+	defer parents.stop()
+	children := newReader(r.readChildren(ctx, reading(r.under(0).Index())), func(n int64) { progress(r.children, n) })
+	defer children.stop()
 	for {
 		parent, err := parents.peek()
 		if err != nil {
@@ -125,33 +182,32 @@ func (r Rule[P, K, C]) check(ctx context.Context, mode Mode, progress func(strin
 		switch {
 		case parent == nil && child == nil:
 			return found(all.orphans, all.misfits, all.busy), nil
-		case parent == nil || child != nil && r.ParentOf(child) < r.Parents.ID(parent):
-			parentID := r.ParentOf(child)
-			if err := children.skip(func(c *C) bool { return r.ParentOf(c) == parentID }, nil); err != nil {
+		case parent == nil || child != nil && r.parentOf(child) < r.parentID(parent):
+			parentID := r.parentOf(child)
+			if err := children.skip(func(child any) bool { return r.parentOf(child) == parentID }, nil); err != nil {
 				return nil, err
 			}
 			if err := r.judgeOrphans(ctx, mode, parentID, &all.orphans); err != nil {
-				return nil, fmt.Errorf("%s under %d: %w", r.Children.Name(), parentID, err)
+				return nil, fmt.Errorf("%s under %d: %w", r.children, parentID, err)
 			}
 		default:
-			parentID, numbers := r.Parents.ID(parent), Numbers{}
+			parentID, numbers := r.parentID(parent), Numbers{}
 			if err := children.skip(
-				func(c *C) bool { return r.ParentOf(c) == parentID },
-				func(c *C) {
-					if r.Fits == nil {
-						return
+				func(child any) bool { return r.parentOf(child) == parentID },
+				func(child any) {
+					if r.fits != nil {
+						numbers[r.value(parent, child)]++
 					}
-					numbers[r.Value(parent, c)]++
 				},
 			); err != nil {
 				return nil, err
 			}
 			parents.next()
-			if r.Fits == nil || r.Fits(parent, numbers) {
+			if r.fits == nil || r.fits(parent, numbers) {
 				continue
 			}
 			if err := r.judge(ctx, parentID, &all); err != nil {
-				return nil, fmt.Errorf("%s under %d: %w", r.Children.Name(), parentID, err)
+				return nil, fmt.Errorf("%s under %d: %w", r.children, parentID, err)
 			}
 		}
 	}
@@ -172,21 +228,21 @@ func found(all ...Finding) (some []Finding) {
 // judgeOrphans rechecks children whose parent the first pass did not find. The order of the
 // reads matters. A sweep purges the children of a deleted parent until its tombstone is clear. If the
 // parent is missing and no sweep is still to come, nothing will ever purge the children that are left.
-func (r Rule[P, K, C]) judgeOrphans(ctx context.Context, mode Mode, parentID int64, finding *Finding) error {
-	exists, err := r.Parents.IsStored(ctx, parentID)
+func (r *rule) judgeOrphans(ctx context.Context, mode Mode, parentID int64, finding *Finding) error {
+	exists, err := r.isStored(ctx, parentID)
 	if err != nil || exists {
 		return err
 	}
-	awaitsSweep, err := r.Parents.Documents.IsGoing(ctx, parentID)
-	if err != nil || awaitsSweep {
+	deleted, err := r.deleted(ctx, []int64{parentID})
+	if err != nil || deleted[parentID] == docstore.Going {
 		return err
 	}
 	var count, repaired int64
 	if mode == Repair {
-		repaired, err = r.Children.DeleteAll(ctx, r.Under(parentID))
+		repaired, err = r.deleteAll(ctx, r.under(parentID))
 		count = repaired
 	} else {
-		count, err = r.Children.Count(ctx, r.Under(parentID))
+		count, err = r.count(ctx, r.under(parentID))
 	}
 	if err != nil || count == 0 {
 		return err
@@ -199,13 +255,13 @@ func (r Rule[P, K, C]) judgeOrphans(ctx context.Context, mode Mode, parentID int
 var errFits = errors.New("the numbers fit")
 
 // judge rechecks a parent together with its children.
-func (r Rule[P, K, C]) judge(ctx context.Context, parentID int64, all *findings) error {
-	err := r.atRest(ctx, parentID, func(parent *P) error {
-		numbers, err := r.count(ctx, parentID, parent)
+func (r *rule) judge(ctx context.Context, parentID int64, all *findings) error {
+	err := r.atRest(ctx, parentID, func(parent any) error {
+		numbers, err := r.numbers(ctx, parentID, parent)
 		if err != nil {
 			return err
 		}
-		if r.Fits(parent, numbers) {
+		if r.fits(parent, numbers) {
 			return errFits
 		}
 		return nil
@@ -223,16 +279,14 @@ func (r Rule[P, K, C]) judge(ctx context.Context, parentID int64, all *findings)
 	return nil
 }
 
-// count counts the children of a parent.
-func (r Rule[P, K, C]) count(ctx context.Context, parentID int64, parent *P) (Numbers, error) {
+// numbers counts the children of a parent by value.
+func (r *rule) numbers(ctx context.Context, parentID int64, parent any) (Numbers, error) {
 	numbers := Numbers{}
-	for batch, err := range r.Children.Batches(ctx, docstore.Query{Where: r.Under(parentID), Limit: batchDocuments}) {
+	for child, err := range r.readChildren(ctx, docstore.Query{Where: r.under(parentID), Limit: batchDocuments}) {
 		if err != nil {
 			return nil, err
 		}
-		for i := range batch {
-			numbers[r.Value(parent, &batch[i])]++
-		}
+		numbers[r.value(parent, child)]++
 	}
 	return numbers, nil
 }
@@ -245,29 +299,24 @@ const (
 	firstPause = 5 * time.Millisecond
 )
 
-var (
-	// errChanged ends a look at a parent that has changed since its first read.
-	errChanged = errors.New("the parent has changed")
-	// errBusy reports that a parent changed during every look.
-	errBusy = errors.New("the parent does not rest")
-)
+// errBusy reports that a parent changed during every look.
+var errBusy = errors.New("the parent does not rest")
 
 // atRest examines a parent at a time when nobody changes it. Errors: errBusy, docstore.ErrNotFound, and
 // those of examine.
-func (r Rule[P, K, C]) atRest(ctx context.Context, parentID int64, examine func(*P) error) error {
+func (r *rule) atRest(ctx context.Context, parentID int64, examine func(parent any) error) error {
 	for try := range maxLooks {
 		if err := backOff(ctx, try); err != nil {
 			return err
 		}
-		isOld := false
-		err := r.Parents.Documents.Observe(ctx, parentID, func(parent *P) error {
-			if isOld {
-				return errChanged
-			}
-			isOld = true
-			return examine(parent)
-		})
-		if !errors.Is(err, errChanged) {
+		before, err := r.getParent(ctx, parentID)
+		if err == nil {
+			err = examine(before)
+		}
+		if err != nil {
+			return err
+		}
+		if after, err := r.getParent(ctx, parentID); err != nil || reflect.DeepEqual(before, after) {
 			return err
 		}
 	}
@@ -286,42 +335,49 @@ func backOff(ctx context.Context, try int) error {
 // fits into about ten megabytes.
 const batchDocuments = 100
 
-// reader returns the documents of a collection one by one in the order of an index.
-type reader[T any] struct {
-	pull  func() ([]T, error, bool)
-	stop  func()
-	batch []T
-	// total is how many documents were read. It is reported to progress.
-	total    int64
-	progress func(documents int64)
+// reader returns documents one by one.
+type reader struct {
+	pull func() (any, error, bool)
+	stop func()
+	// ahead is the next document, if it has been read.
+	ahead any
+	// total is how many documents were read, and reported what progress knows of it.
+	total, reported int64
+	progress        func(documents int64)
 }
 
-func read[K docstore.Key, T any](ctx context.Context, c *docstore.Collection[K, T], index string, progress func(string, int64)) *reader[T] {
-	r := &reader[T]{progress: func(documents int64) { progress(c.Name(), documents) }}
-	r.pull, r.stop = iter.Pull2(c.Batches(ctx, docstore.Query{Where: docstore.All(index).Everywhere(), Limit: batchDocuments}))
+func newReader(documents iter.Seq2[any, error], progress func(int64)) *reader {
+	r := &reader{progress: progress}
+	r.pull, r.stop = iter.Pull2(documents)
 	return r
 }
 
 // peek returns the next document, or nil after the last one. Repeated calls return the same
 // document until next is called. The document stays usable after that.
-func (r *reader[T]) peek() (*T, error) {
-	if len(r.batch) == 0 {
-		batch, err, more := r.pull()
-		if err != nil || !more {
-			return nil, err
-		}
-		r.batch = batch
-		r.total += int64(len(batch))
+func (r *reader) peek() (any, error) {
+	if r.ahead != nil {
+		return r.ahead, nil
+	}
+	document, err, more := r.pull()
+	if err != nil {
+		return nil, err
+	}
+	if more {
+		r.total++
+	}
+	if isDue := !more || r.total%batchDocuments == 0; isDue && r.total > r.reported {
+		r.reported = r.total
 		r.progress(r.total)
 	}
-	return &r.batch[0], nil
+	r.ahead = document
+	return document, nil
 }
 
-func (r *reader[T]) next() { r.batch = r.batch[1:] }
+func (r *reader) next() { r.ahead = nil }
 
 // skip skips the documents before the first for which isWanted is false, and visits each of
 // them.
-func (r *reader[T]) skip(isWanted func(*T) bool, visit func(*T)) error {
+func (r *reader) skip(isWanted func(document any) bool, visit func(document any)) error {
 	for {
 		document, err := r.peek()
 		if err != nil || document == nil || !isWanted(document) {

@@ -85,14 +85,14 @@ func (m *Mover[P]) requireOwners(ctx context.Context, items []*item[P]) error {
 	if err != nil {
 		return err
 	}
-	_, gone, err := m.Kind.Documents.GetManyOrGone(ctx, ids)
+	gone, err := m.Kind.Documents.Deleted(ctx, ids)
 	if err != nil {
 		return err
 	}
 	for _, each := range items {
 		switch {
 		case each.stored != nil:
-		case gone[each.id]:
+		case gone[each.id] != 0:
 			each.setDeleted()
 		case id.PlaceOf(each.id) != each.place:
 			each.refuse("ID_TAKEN", "an earlier call began to store it for another owner; keep that owner, or give it another identifier")
@@ -144,7 +144,7 @@ func resolve[P, D any](ctx context.Context, m *Mover[P], items []*item[D]) (pare
 	if err != nil {
 		return nil, err
 	}
-	found, dead, err := m.Kind.Documents.GetManyOrGone(ctx, slices.Collect(maps.Values(known)))
+	found, err := m.Kind.Documents.GetMany(ctx, slices.Collect(maps.Values(known)), docstore.Durable)
 	if err != nil {
 		return nil, err
 	}
@@ -152,8 +152,18 @@ func resolve[P, D any](ctx context.Context, m *Mover[P], items []*item[D]) (pare
 	for i := range found {
 		parents[m.Kind.ID(&found[i])] = &found[i]
 	}
+	var missing []int64
+	for _, id := range known {
+		if parents[id] == nil {
+			missing = append(missing, id)
+		}
+	}
+	dead, err := m.Kind.Documents.Deleted(ctx, missing)
+	if err != nil {
+		return nil, err
+	}
 	for oldID := range oldIDs {
-		if gone[oldID] || dead[known[oldID]] || parents[known[oldID]] != nil {
+		if gone[oldID] || dead[known[oldID]] != 0 || parents[known[oldID]] != nil {
 			continue
 		}
 		// These reads may miss what was stored a moment ago, and a refusal is for good.
@@ -169,7 +179,7 @@ func resolve[P, D any](ctx context.Context, m *Mover[P], items []*item[D]) (pare
 		each.parentID = known[each.parentOldID]
 		each.place = id.PlaceOf(each.parentID)
 		switch {
-		case gone[each.parentOldID], dead[each.parentID]:
+		case gone[each.parentOldID], dead[each.parentID] != 0:
 			each.setDeleted()
 		case parents[each.parentID] == nil:
 			each.refuse(m.Kind.NotFound(0).Reason, "the %s %s is not there", m.Name, each.parentOldID)
@@ -184,5 +194,5 @@ func (m *Mover[P]) latest(ctx context.Context, oldID string) (found P, err error
 	if err != nil {
 		return found, err
 	}
-	return m.Kind.Documents.GetLinearizable(ctx, contentID)
+	return m.Kind.Documents.Get(ctx, contentID, docstore.Linearizable)
 }

@@ -11,8 +11,8 @@ import (
 
 // table is the collection of items.
 type table[D any] struct {
-	*docstore.Collection[int64, D]
-	form Form[D]
+	documents *docstore.Collection[int64, D]
+	form      Form[D]
 	// keyOf returns the request key of a document.
 	keyOf func(*D) string
 }
@@ -41,13 +41,13 @@ func (t table[D]) locate(ctx context.Context, items []*item[D]) error {
 			}
 			ids[i] = each.id
 		}
-		stored, err := t.GetDurable(ctx, ids)
+		stored, err := t.documents.GetMany(ctx, ids, docstore.Durable)
 		if err != nil {
 			return err
 		}
 		present := make(map[int64]*D, len(stored))
 		for i := range stored {
-			present[t.form.ID(&stored[i].Document)] = &stored[i].Document
+			present[t.form.ID(&stored[i])] = &stored[i]
 		}
 		var others []*item[D]
 		for _, each := range items {
@@ -82,12 +82,12 @@ func (t table[D]) insert(ctx context.Context, items []*item[D], isDry bool) erro
 		fresh, documents = append(fresh, each), append(documents, each.document)
 	}
 	if !isDry {
-		taken, err := t.InsertNew(ctx, documents)
+		taken, err := docstore.Taken(t.documents.Insert(ctx, documents...))
 		if err != nil {
 			return err
 		}
 		for _, i := range taken { // another call has stored it, or an earlier one a moment ago
-			found, err := t.GetLinearizable(ctx, fresh[i].id)
+			found, err := t.documents.Get(ctx, fresh[i].id, docstore.Linearizable)
 			if err != nil {
 				return err
 			}

@@ -39,55 +39,69 @@ func distance(a, b point) float64 {
 	return 2 * earthRadius * math.Asin(math.Sqrt(min(1, h)))
 }
 
-// Circle is the area of a search: all points within radius, in metres, of its middle.
+// onSphere returns the point on the unit sphere.
+func (p point) onSphere() s2.Point { return s2.PointFromLatLng(s2.LatLngFromDegrees(p.lat, p.lng)) }
+
+// area is where a search looks.
+type area interface {
+	// Locate returns a place's distance from the middle in metres, and whether the place is in the area.
+	Locate(lat, lng float64) (away float64, isInside bool)
+	// positionOf returns the position of a document in the order of the search.
+	positionOf(Key) position
+}
+
+// Circle is the area of all points within radius, in metres, of its middle.
 type Circle struct {
 	middle point
+	center s2.Point // the middle on the sphere
 	radius float64
 }
 
 // CircleOf returns the circle of a request.
 func CircleOf(c *typev1.Circle) Circle {
-	return Circle{middle: pointAt(c.GetCenter().GetLat(), c.GetCenter().GetLng()), radius: c.GetRadiusMeters()}
+	middle := pointAt(c.GetCenter().GetLat(), c.GetCenter().GetLng())
+	return Circle{middle, middle.onSphere(), c.GetRadiusMeters()}
+}
+
+// Locate implements area.
+func (c Circle) Locate(lat, lng float64) (away float64, isInside bool) {
+	away = distance(c.middle, pointAt(lat, lng))
+	return away, away <= c.radius
+}
+
+// Documents in a circle are in the order of the distances of their cells, to a tenth of a metre, then of their ids.
+func (c Circle) positionOf(k Key) position {
+	return position{int64(math.Round(10 * c.distanceOf(k.Cell))), Key{ID: k.ID}}
+}
+
+// distanceOf returns the distance of the middle of a leaf cell, in metres.
+func (c Circle) distanceOf(cell int64) float64 {
+	return float64(c.center.Distance(cellID(cell).Point())) * earthRadius
+}
+
+// slack is how far, in metres, cells extend beyond a circle. So rounding never leaves out a
+// document that the exact distance includes. It is far more than rounding needs, and small compared with any search.
+const slack = 0.1
+
+// within returns the part of a circle within a radius.
+func (c Circle) within(radius float64) s2.Cap {
+	return s2.CapFromCenterAngle(c.center, s1.Angle(radius/earthRadius))
 }
 
 // Box is the set of points between two parallels and two meridians, in degrees. It crosses the
 // antimeridian when west is greater than east. A pole is on every meridian.
 type Box struct{ south, west, north, east float64 }
 
-// NewBox returns a box.
-func NewBox(south, west, north, east float64) Box { return Box{south, west, north, east} }
-
 // BoxOf returns the box of a request.
 func BoxOf(b *typev1.Box) Box {
-	return NewBox(b.GetSouth(), b.GetWest(), b.GetNorth(), b.GetEast())
+	return Box{south: b.GetSouth(), west: b.GetWest(), north: b.GetNorth(), east: b.GetEast()}
 }
 
-// Holds reports whether a place is in the box, or on its edge.
-func (b Box) Holds(lat, lng float64) bool { return b.holds(pointAt(lat, lng)) }
-
-// width returns how many degrees of longitude the box spans.
-func (b Box) width() float64 {
-	if b.west > b.east {
-		return b.east - b.west + 360
-	}
-	return b.east - b.west
-}
-
-// Locate returns a place's distance from the middle in metres, and whether it is in the circle.
-func (c Circle) Locate(lat, lng float64) (away float64, isInside bool) {
-	away = distance(c.middle, pointAt(lat, lng))
-	return away, away <= c.radius
-}
-
-func (b Box) holds(p point) bool {
-	if p.lat < b.south || p.lat > b.north {
-		return false
-	}
-	if math.Abs(p.lat) == 90 {
-		// All meridians meet at a pole.
-		return true
-	}
-	return b.holdsLng(p.lng) || p.lng == 180 && b.holdsLng(-180)
+// Locate implements area. A box has no middle, and its edge is inside.
+func (b Box) Locate(lat, lng float64) (away float64, isInside bool) {
+	p := pointAt(lat, lng)
+	isPole := math.Abs(p.lat) == 90
+	return 0, p.lat >= b.south && p.lat <= b.north && (isPole || b.holdsLng(p.lng) || p.lng == 180 && b.holdsLng(-180))
 }
 
 func (b Box) holdsLng(lng float64) bool {
@@ -97,87 +111,49 @@ func (b Box) holdsLng(lng float64) bool {
 	return lng >= b.west || lng <= b.east
 }
 
-// slack is how far, in metres, cells extend beyond a ring. So rounding never leaves out a
-// document that the exact distance or edge includes. It is far more than rounding needs,
-// and small compared with any search.
-const slack = 0.1
+// Documents in a box are in the order of the index.
+func (Box) positionOf(k Key) position { return position{0, k} }
 
-// boxSlack is the slack for the edges of a box, in degrees.
-const boxSlack = 1e-5
-
-// ring is the part of a circle that is more than inner and at most outer metres from its
-// middle. It is an s2.Region that may include slightly more.
-type ring struct{ inner, outer s2.Cap }
-
-func (c Circle) ring(inner, outer float64) ring {
-	middle := c.middle.onSphere()
-	r := ring{inner: s2.EmptyCap(), outer: capAround(middle, outer+slack)}
-	if inner > slack {
-		r.inner = capAround(middle, inner-slack)
-	}
-	return r
-}
-
-// onSphere returns the point on the unit sphere.
-func (p point) onSphere() s2.Point { return s2.PointFromLatLng(s2.LatLngFromDegrees(p.lat, p.lng)) }
-
-func capAround(middle s2.Point, radius float64) s2.Cap {
-	return s2.CapFromCenterAngle(middle, s1.Angle(radius/earthRadius))
-}
-
-// enlarged returns the box, slightly enlarged.
+// enlarged returns the box, enlarged by more than rounding needs.
 func (b Box) enlarged() s2.Rect {
+	const more = 1e-5 // degrees
 	radians := func(degrees float64) float64 { return degrees * math.Pi / 180 }
 	turn := func(degrees float64) float64 { return radians(math.Remainder(degrees, 360)) }
-	lng := s1.FullInterval()
-	if b.width()+2*boxSlack < 360 {
-		lng = s1.IntervalFromEndpoints(turn(b.west-boxSlack), turn(b.east+boxSlack))
+	width, lng := b.east-b.west, s1.FullInterval()
+	if width < 0 {
+		width += 360
+	}
+	if width+2*more < 360 {
+		lng = s1.IntervalFromEndpoints(turn(b.west-more), turn(b.east+more))
 	}
 	return s2.Rect{
-		Lat: r1.Interval{Lo: radians(max(b.south-boxSlack, -90)), Hi: radians(min(b.north+boxSlack, 90))},
+		Lat: r1.Interval{Lo: radians(max(b.south-more, -90)), Hi: radians(min(b.north+more, 90))},
 		Lng: lng,
 	}
 }
 
-const (
-	// fewCells cover a wide ring, manyCells a thin or a crowded one. A few large cells would
-	// lie mostly outside of a thin ring, while each cell costs a seek.
-	fewCells, manyCells = 16, 256
-)
-
-// cells returns a set of cells that covers the ring, and possibly more: about maxCells,
-// and more for a thin ring.
-func (r ring) cells(maxCells int) cellSet {
-	if outer := float64(r.outer.Radius()); !r.inner.IsEmpty() {
-		thin := 8 * outer / (outer - float64(r.inner.Radius()))
-		maxCells = int(min(max(float64(maxCells), thin), manyCells))
+// cells covers the box, and possibly more, with about so many cells. A pole in the box is
+// covered by itself, because its documents may have any longitude.
+func (b Box) cells(about int) s2.CellUnion {
+	all := covering(b.enlarged(), about)
+	for _, lat := range [...]float64{-90, 90} {
+		if b.south <= lat && lat <= b.north {
+			all = s2.CellUnionFromUnion(all, covering(Circle{center: point{lat: lat}.onSphere()}.within(slack), about))
+		}
 	}
-	coverer := s2.RegionCoverer{MaxLevel: 30, LevelMod: 1, MaxCells: maxCells}
-	return cellsOf(coverer.Covering(r))
+	return all
 }
 
-// CapBound returns the outer circle.
-func (r ring) CapBound() s2.Cap { return r.outer }
-
-// RectBound returns a rectangle around the outer circle.
-func (r ring) RectBound() s2.Rect { return r.outer.RectBound() }
-
-// ContainsCell reports whether all of a cell is in the ring.
-func (r ring) ContainsCell(c s2.Cell) bool {
-	return r.outer.ContainsCell(c) && !r.inner.IntersectsCell(c)
+// mayHold reports whether a document in a cell may be in a box, which was enlarged. Close to a pole, a cell has many
+// longitudes.
+func mayHold(enlarged s2.Rect, cell int64) bool {
+	const closeToPole = 89 * math.Pi / 180
+	at := cellID(cell).LatLng()
+	return enlarged.ContainsLatLng(at) || math.Abs(float64(at.Lat)) > closeToPole && enlarged.Lat.Contains(float64(at.Lat))
 }
 
-// IntersectsCell reports whether part of a cell may be in the ring.
-func (r ring) IntersectsCell(c s2.Cell) bool {
-	return r.outer.IntersectsCell(c) && !r.inner.ContainsCell(c)
+// covering covers a region, and possibly more, with about so many cells.
+func covering(region s2.Region, about int) s2.CellUnion {
+	coverer := s2.RegionCoverer{MaxLevel: 30, LevelMod: 1, MaxCells: about}
+	return coverer.Covering(region)
 }
-
-// ContainsPoint reports whether a point is in the ring.
-func (r ring) ContainsPoint(p s2.Point) bool {
-	return r.outer.ContainsPoint(p) && !r.inner.ContainsPoint(p)
-}
-
-// CellUnionBound covers the outer circle with a few cells.
-func (r ring) CellUnionBound() []s2.CellID { return r.outer.CellUnionBound() }
-
-var _ s2.Region = ring{}

@@ -3,6 +3,7 @@
 package nearby
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/binary"
@@ -17,67 +18,77 @@ import (
 const (
 	// documentsPerRead bounds the documents that are read at a time.
 	documentsPerRead = 500
-	// mostWanted bounds the documents that a walk looks for, and with that what a call reads, unless more are at
-	// one point. A call that found too few of them shown ends with a short page.
-	mostWanted = 3000
-	// mostWalks bounds the walks of a search during which documents are deleted or moved.
-	mostWalks = 5
+	// maxReads is how many entries of the index a call reads before it ends with a short page.
+	maxReads = 20_000
+	// lastLimit and maxBytes bound the entries of a query.
+	lastLimit, maxBytes = 16_000, 1 << 20
 )
 
-// Documents are those of a collection, which have the fields of the indexes. They may be used
+// Documents are those of a collection, which have the fields of the index. They may be used
 // concurrently.
 type Documents[P any] struct {
-	indexes Indexes
-	// entries are the documents as the indexes show them, and shown as results show them.
-	entries    *docstore.Projection[entry]
-	shown      Shown[P]
+	index Index
+	// entries reads entries of the index.
+	entries func(ctx context.Context, query docstore.Query) ([]Key, error)
+	// shown reads documents as results show them.
+	shown      func(ctx context.Context, ids []int64, as ...docstore.Consistency) ([]P, error)
 	locationOf func(*P) Location
 	// together is that of the store.
 	together func(reads ...func() error) error
 }
 
-// Shown are documents as results show them: a collection or a projection.
-type Shown[P any] interface {
-	GetMany(ctx context.Context, ids []int64) ([]P, error)
-}
-
-// Location is where a document is on the map.
+// Location is where a document is, in the index and on the map.
 type Location struct {
-	ID, Category int64
-	Lat, Lng     float64
+	Key
+	Lat, Lng float64
 }
 
-// New returns the documents of a collection. locationOf returns the location of a result.
-func New[W, P any](all *docstore.Collection[int64, W], shown Shown[P], indexes Indexes, locationOf func(*P) Location) *Documents[P] {
-	return &Documents[P]{indexes: indexes, entries: docstore.Project[entry](all), shown: shown, locationOf: locationOf, together: all.Together}
+// New returns the documents of a collection. E has the fields of the index, and keyOf returns them; locationOf returns
+// the location of a result.
+func New[W, E, P any](all *docstore.Collection[int64, W], index Index, keyOf func(*E) Key, shown *docstore.Reader[int64, P], locationOf func(*P) Location) *Documents[P] {
+	reader := docstore.Project[E](all)
+	entries := func(ctx context.Context, query docstore.Query) (keys []Key, err error) {
+		query.MaxBytes = maxBytes
+		for batch, err := range reader.Batches(ctx, query) {
+			if err != nil {
+				return nil, err
+			}
+			for i := range batch {
+				keys = append(keys, keyOf(&batch[i]))
+			}
+		}
+		return keys, nil
+	}
+	return &Documents[P]{index: index, entries: entries, shown: shown.GetMany, locationOf: locationOf, together: all.Together}
 }
 
-// Query asks for a page of the documents in a circle, nearest first.
-type Query[P any] struct {
-	Circle Circle
-	// Category is 0 for all categories.
-	Category int64
-	Filter[P]
+// Query asks for a page of documents.
+type Query struct {
+	Filter
 	// Size is the maximum number of documents.
 	Size int
 	// Token is the page token; empty for the first page.
 	Token string
 }
 
-// Filter leaves documents out of a search that no index leaves out.
-type Filter[P any] struct {
-	// IsShown is nil for all documents.
-	IsShown func(*P) bool
-	// Of ties page tokens to the filter.
-	Of string
+// Filter leaves out documents.
+type Filter struct {
+	// Category is 0 for all categories.
+	Category int64
+	// Until leaves out the documents of later days; 0 leaves out none. It is not part of page tokens, so a walk
+	// continues past midnight.
+	Until int64
 }
 
-func (f Filter[P]) shows(document *P) bool { return f.IsShown == nil || f.IsShown(document) }
+func (f Filter) shows(k Key) bool {
+	return (f.Category == 0 || k.Category == f.Category) && (f.Until == 0 || k.Day <= f.Until)
+}
 
-// Found is a document and its position in the order.
+// Found is a document and its distance from the middle in metres.
 type Found[P any] struct {
-	Position
 	Document P
+	Distance float64
+	position
 }
 
 // DocumentsOf returns the documents of a page.
@@ -89,150 +100,134 @@ func DocumentsOf[P any](page []Found[P]) []P {
 	return documents
 }
 
-// Search returns a page of documents, and the token of the next one, which is empty on the last. A page may be short
-// although another follows; a full one has a token only if something follows. Errors: docstore.ErrBadToken.
-func (d *Documents[P]) Search(ctx context.Context, query Query[P]) (page []Found[P], next string, err error) {
-	origin := originOf(query.Circle, query.Category, query.Of)
-	after, err := parsePosition(query.Token, origin)
+// Around returns a page of the documents in a circle, nearest first, and the token of the next one, which is empty on the
+// last. A page may be short although another follows; a full one has a token only if something follows. The first of a page
+// may be nearer than the last of the one before by a tenth of a metre. Errors: docstore.ErrBadToken.
+func (d *Documents[P]) Around(ctx context.Context, circle Circle, query Query) (page []Found[P], next string, err error) {
+	s := search[P]{Documents: d, area: circle, Query: query}
+	page, next, err = s.page(ctx, s.around)
+	slices.SortFunc(page, func(a, b Found[P]) int { return cmp.Or(cmp.Compare(a.Distance, b.Distance), cmp.Compare(a.ID, b.ID)) })
+	return page, next, err
+}
+
+// In returns a page of the documents in a box of any size, in a stable order, as Around does.
+func (d *Documents[P]) In(ctx context.Context, box Box, query Query) (page []Found[P], next string, err error) {
+	s := search[P]{Documents: d, area: box, Query: query}
+	return s.page(ctx, s.in)
+}
+
+// search is a search for the documents in an area.
+type search[P any] struct {
+	*Documents[P]
+	area area
+	Query
+	// reads counts the entries that were read.
+	reads int
+}
+
+// position is a place in the order of a search: by the distance in tenths of a metre, which is 0 in a box, then by the key.
+type position struct {
+	away int64
+	Key
+}
+
+func (p position) compare(other position) int {
+	return cmp.Or(cmp.Compare(p.away, other.away), p.Key.compare(other.Key))
+}
+
+// page returns a page of documents, and the token of the next one. next returns the first entries after a position,
+// at most want, and the position up to which these are all; isLast if none follow.
+func (s *search[P]) page(
+	ctx context.Context, next func(ctx context.Context, after *position, want int) (found []position, end position, isLast bool, err error),
+) (page []Found[P], token string, err error) {
+	after, err := s.parse(s.Token)
 	if err != nil {
 		return nil, "", err
 	}
-	s := search[P]{d, query.Circle, query.Category, query.Filter}
-	for want := query.Size + 1; ; want = min(4*want, mostWanted) {
-		found, end, err := s.nearest(ctx, after, want)
+	for {
+		found, end, isLast, err := next(ctx, after, s.Size+1-len(page))
 		if err != nil {
 			return nil, "", err
 		}
-		page = append(page, found...)
+		// Some may be deleted or moved meanwhile, or just outside of the area. Then others follow.
+		documents, err := s.exactly(ctx, found)
+		if err != nil {
+			return nil, "", err
+		}
+		page = append(page, documents...)
 		switch {
-		case len(page) > query.Size:
-			page = page[:query.Size]
-			return page, page[query.Size-1].token(origin), nil
-		case end.Distance >= query.Circle.radius:
+		case len(page) > s.Size:
+			page = page[:s.Size]
+			return page, s.tokenOf(page[s.Size-1].position), nil
+		case isLast:
 			return page, "", nil
-		case want == mostWanted && len(page) < query.Size:
-			return page, end.token(origin), nil
+		case s.reads >= maxReads && len(page) < s.Size:
+			return page, s.tokenOf(end), nil
 		}
-		after = end
+		after = &end
 	}
 }
 
-// search is a search for the documents in a circle.
-type search[P any] struct {
-	*Documents[P]
-	circle Circle
-	// category is 0 for all categories.
-	category int64
-	Filter[P]
-}
-
-// nearest looks for the first documents after a position, at most want, in order. It returns those that are shown,
-// and a position up to which these are all.
-//
-// It first walks over the entries of an index, which give each document's place to within
-// cellError, and then reads those documents that may be wanted.
-func (s search[P]) nearest(ctx context.Context, after Position, want int) ([]Found[P], Position, error) {
-	for range mostWalks {
-		w := walk[P]{search: s, middle: s.circle.middle.onSphere(), after: after, want: want}
-		if err := w.walk(ctx); err != nil {
-			return nil, Position{}, err
+// exactly reads the documents of entries, and returns those that are still there and in the area, in order.
+func (s *search[P]) exactly(ctx context.Context, entries []position) (found []Found[P], err error) {
+	for chunk := range slices.Chunk(entries, documentsPerRead) {
+		ids := make([]int64, len(chunk))
+		for i, entry := range chunk {
+			ids[i] = entry.ID
 		}
-		nearest, count, err := w.exactly(ctx)
+		documents, err := s.shown(ctx, ids)
 		if err != nil {
-			return nil, Position{}, err
-		}
-		// If some are missing, they were deleted or moved meanwhile, and others follow.
-		if count >= len(w.sure) {
-			return nearest, Position{w.bound(), math.MaxInt64}, nil
-		}
-	}
-	return nil, Position{}, docstore.ErrConflict
-}
-
-// exactly reads the candidates. It returns the shown documents of the search, at most as many as wanted, in order, and
-// the number of all within the bound.
-func (w *walk[P]) exactly(ctx context.Context) (nearest []Found[P], count int, err error) {
-	bound := w.bound()
-	for chunk := range slices.Chunk(w.candidates(), documentsPerRead) {
-		documents, err := w.shown.GetMany(ctx, chunk)
-		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		for i := range documents {
-			at, ok := w.locate(w.locationOf(&documents[i]))
-			if !ok || at.Distance > bound || Compare(at, w.after) <= 0 {
-				continue
-			}
-			if count++; w.shows(&documents[i]) {
-				nearest = append(nearest, Found[P]{at, documents[i]})
+			at := s.locationOf(&documents[i])
+			away, isInside := s.area.Locate(at.Lat, at.Lng)
+			p := s.area.positionOf(at.Key)
+			_, isThere := slices.BinarySearchFunc(chunk, p, position.compare)
+			if isThere && isInside && s.shows(at.Key) {
+				found = append(found, Found[P]{documents[i], away, p})
 			}
 		}
-		slices.SortFunc(nearest, func(a, b Found[P]) int { return Compare(a.Position, b.Position) })
-		nearest = nearest[:min(len(nearest), w.want)]
 	}
-	return nearest, count, nil
+	slices.SortFunc(found, func(a, b Found[P]) int { return a.compare(b.position) })
+	return found, nil
 }
 
-// locate returns a document's position in the order, and whether it is in the circle.
-func (s search[P]) locate(p Location) (Position, bool) {
-	if s.category != 0 && p.Category != s.category {
-		return Position{}, false
-	}
-	away, isInside := s.circle.Locate(p.Lat, p.Lng)
-	return Position{away, p.ID}, isInside
-}
+// originBytes is the length of the hash that ties page tokens to a search, because a position is valid in one area only.
+// The position follows.
+const originBytes = 4
 
-// Position is a position in the order of a search: by distance in metres, then by id.
-type Position struct {
-	Distance float64
-	ID       int64
-}
-
-// start is before every document.
-var start = Position{Distance: -1}
-
-// Compare compares positions.
-func Compare(a, b Position) int {
-	return cmp.Or(cmp.Compare(a.Distance, b.Distance), cmp.Compare(a.ID, b.ID))
-}
-
-// A page token consists of its search's origin, the distance and the id.
-const (
-	originBytes = 4
-	tokenBytes  = originBytes + 8 + 8
-)
-
-// originOf ties page tokens to a search, because a position is valid in one circle only.
-func originOf(c Circle, category int64, filter string) uint32 {
+func (s *search[P]) origin() []byte {
 	sum := fnv.New32a()
-	_, _ = fmt.Fprintf(sum, "%v %v %v%s", c.middle, c.radius, category, filter)
-	return sum.Sum32()
+	_, _ = fmt.Fprintf(sum, "%T %v %v %v", s.area, s.area, s.Category, s.Until != 0)
+	return sum.Sum(nil)
 }
 
-func (p Position) token(origin uint32) string {
-	token := binary.BigEndian.AppendUint32(make([]byte, 0, tokenBytes), origin)
-	token = binary.BigEndian.AppendUint64(token, math.Float64bits(p.Distance))
-	token = binary.BigEndian.AppendUint64(token, uint64(p.ID))
+func (s *search[P]) tokenOf(p position) string {
+	token := s.origin()
+	for _, n := range [...]int64{p.away, p.Cell, p.Day, p.Category, p.ID} {
+		token = binary.AppendVarint(token, n)
+	}
 	return docstore.EncodeToken(token)
 }
 
-// parsePosition reads a page token. It fails with docstore.ErrBadToken. The empty token
-// means start.
-func parsePosition(text string, origin uint32) (Position, error) {
+// parse reads a page token. It fails with docstore.ErrBadToken. The empty token means the start, which is nil.
+func (s *search[P]) parse(text string) (*position, error) {
 	if text == "" {
-		return start, nil
+		return nil, nil
 	}
 	token, err := docstore.DecodeToken(text)
-	if err != nil || len(token) != tokenBytes || binary.BigEndian.Uint32(token) != origin {
-		return Position{}, docstore.ErrBadToken
+	if err != nil || len(token) < originBytes || !bytes.Equal(token[:originBytes], s.origin()) {
+		return nil, docstore.ErrBadToken
 	}
-	p := Position{
-		Distance: math.Float64frombits(binary.BigEndian.Uint64(token[originBytes:])),
-		ID:       int64(binary.BigEndian.Uint64(token[originBytes+8:])),
+	var p position
+	token = token[originBytes:]
+	for _, field := range [...]*int64{&p.away, &p.Cell, &p.Day, &p.Category, &p.ID} {
+		n, length := binary.Varint(token)
+		*field, token = n, token[max(0, length):]
 	}
-	// NaN fails the comparisons.
-	if !(p.Distance >= 0 && p.Distance <= math.Pi*earthRadius) || math.Signbit(p.Distance) || p.ID < 1 {
-		return Position{}, docstore.ErrBadToken
+	if p.away < 0 || float64(p.away) > 10*math.Pi*earthRadius || s.tokenOf(p) != text { // a position has one token
+		return nil, docstore.ErrBadToken
 	}
-	return p, nil
+	return &p, nil
 }

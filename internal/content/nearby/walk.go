@@ -1,9 +1,9 @@
 package nearby
 
 import (
-	"container/heap"
 	"context"
 	"math"
+	"slices"
 
 	"github.com/golang/geo/s2"
 
@@ -11,8 +11,17 @@ import (
 )
 
 const (
-	// firstLimit, lastLimit and maxBytes bound the entries of a query.
-	firstLimit, lastLimit, maxBytes = 1000, 16_000, 1 << 20
+	// boxCells is about how many cells cover a box. More cells leave less around the box to
+	// read in vain, and each costs a seek.
+	boxCells = 64
+	// leastBatch is the least number of entries that a query of a box asks for: a small
+	// page may lie among many entries around the box.
+	leastBatch = 500
+	// firstLimit bounds the entries of the first query of a circle.
+	firstLimit = 1000
+	// fewCells cover a wide circle, manyCells a crowded one. A few large cells would lie mostly outside of what is left of
+	// a circle, while each cell costs a seek.
+	fewCells, manyCells = 16, 256
 	// thinnestRing is the least part of a ring's area that is tried after a query of the
 	// ring reached its limit.
 	thinnestRing = 0.3
@@ -20,110 +29,133 @@ const (
 	cellError = 0.03
 )
 
-// entry is a document as the indexes of cells show it.
-type entry struct {
-	ID   int64 `bson:"_id"`
-	Cell int64 `bson:"cell"`
+// in reads the entries in a box in the order of the index.
+func (s *search[P]) in(ctx context.Context, after *position, want int) (found []position, end position, isLast bool, err error) {
+	box := s.area.(Box)
+	limit, enlarged := max(leastBatch, want), box.enlarged()
+	query := docstore.Query{Where: s.index.in(box.cells(boxCells)), Limit: limit, Most: limit}
+	if after != nil {
+		end, query.After = *after, s.index.valuesOf(after.Key)
+	}
+	for s.reads < maxReads {
+		keys, err := s.entries(ctx, query)
+		if err != nil {
+			return nil, end, false, err
+		}
+		s.reads += len(keys)
+		for _, k := range keys {
+			end = position{Key: k}
+			if s.shows(k) && mayHold(enlarged, k.Cell) {
+				found = append(found, end)
+			}
+			if len(found) == want {
+				return found, end, false, nil
+			}
+		}
+		if len(keys) < query.Most {
+			return found, end, true, nil
+		}
+		query.After = s.index.valuesOf(end.Key)
+	}
+	return found, end, false, nil
 }
 
-// walk reads the entries of a search, each once.
+// walk reads the entries of a circle, each once.
 type walk[P any] struct {
-	search[P]
-	// middle is that of the circle.
-	middle s2.Point
-	after  Position
+	*search[P]
+	circle Circle
+	after  position
 	want   int
-	// near are the entries that have been read and may be among the nearest documents.
-	near []nearEntry
-	// sure are the nearest distances of documents that are certainly wanted, or so they are
-	// while nobody changes them. There are at most want.
-	sure farthestDistance
+	// found are the nearest of the entries that were read: at most want, in order.
+	found []position
 	// done are the cells that have been read.
-	done cellSet
+	done s2.CellUnion
 }
 
-// nearEntry is a document's id and its distance from the middle, to within cellError.
-type nearEntry struct {
-	id   int64
-	away float64
-}
-
-// walk reads the entries until no document beyond them can be wanted.
+// around reads the entries in a circle until those beyond them are not wanted.
 //
-// Each step reads a ring with one query. Its cells cover all that is not yet read between
-// inner, within which everything is read, and an outer radius. The first step is two queries
+// Each step reads, with one query, all that is not yet read within an outer radius. The first step is two queries
 // together, which start at the middle's own cell and go both ways: so it samples the
 // neighbourhood at any density, and reads all of an area with few documents. It mostly has all
 // that a small page wants. Each outer radius follows from the density in the last step. Once enough
-// documents are read, the farthest of the nearest bounds all later rings.
+// documents are found, the farthest of them bounds all later steps.
 //
 // A query that reaches its limit is not wasted, because no cell is read twice. The next
 // ring is thinner then, its cells are smaller, and the limit is higher.
-func (w *walk[P]) walk(ctx context.Context) error {
-	inner, outer := max(0, w.after.Distance), w.circle.radius
-	maxCells, limit := fewCells, firstLimit+4*w.want
+func (s *search[P]) around(ctx context.Context, after *position, want int) (found []position, end position, isLast bool, err error) {
+	circle := s.area.(Circle)
+	w, start := walk[P]{search: s, circle: circle, after: position{away: -1}, want: want}, 0.0
+	maxCells, limit, growth := fewCells, firstLimit+4*want, 2
+	if s.Filter != (Filter{}) {
+		limit, growth = 2*limit, 4
+	}
+	if after != nil {
+		w.after, maxCells = *after, manyCells
+		start = max(0, float64(after.away)-0.5) / 10
+		coverer := s2.RegionCoverer{MaxLevel: 30, LevelMod: 1, MaxCells: manyCells}
+		w.done = coverer.InteriorCovering(circle.within(max(0, start-slack)))
+	}
+	// All entries up to inner are read.
+	inner, outer := start, w.bound()
 	for isFirst := true; ; isFirst = false {
-		covering := w.circle.ring(inner, outer).cells(maxCells)
-		read, count, err := w.read(ctx, covering.without(w.done), limit, isFirst)
+		cells := covering(circle.within(outer+slack), maxCells)
+		read, count, shown, err := w.read(ctx, s2.CellUnionFromDifference(cells, w.done), limit, isFirst)
 		if err != nil {
-			return err
+			return nil, end, false, err
 		}
-		isRead := len(covering.without(w.done)) == 0
+		isRead := w.done.Contains(cells)
 		bound := w.bound()
-		if isRead && bound <= outer {
-			return nil
-		}
 		// The squares of radii are as areas.
 		ring, least := outer*outer-inner*inner, 0.0
 		switch {
+		case isRead && bound <= outer:
+			if len(w.found) < want {
+				return w.found, end, true, nil
+			}
+			return w.found, w.found[want-1], false, nil
 		case isRead:
-			inner, least, read = outer, 4*ring, covering
-			limit = min(2*limit, lastLimit)
+			inner, least, read = outer, 4*ring, cells
+			limit = min(growth*limit, lastLimit)
 		case !isFirst:
-			least, maxCells, limit = thinnestRing*ring, manyCells, min(2*limit, lastLimit)
+			least, maxCells, limit = thinnestRing*ring, manyCells, min(growth*limit, lastLimit)
 		}
-		// The next ring should have one and a half times the missing number.
-		density := (float64(count) + 0.5) / read.area() * min(1, covering.area()/(math.Pi*ring))
-		next := 1.5 * float64(w.want-w.within(inner)) / (math.Pi * density)
+		if end = wholly(inner); s.Filter != (Filter{}) && s.reads >= maxReads && end.away > w.after.away {
+			return w.found[:w.count(end)], end, false, nil
+		}
+		// The next ring should have one and a half times the missing number, and its entries should fit into a query.
+		area := read.AverageArea() * earthRadius * earthRadius / min(1, cells.AverageArea()*earthRadius*earthRadius/(math.Pi*ring))
+		missing := float64(want - w.count(end))
+		next := min(1.5*missing*area/(float64(shown)+0.5), 0.8*float64(limit)*area/(float64(count)+0.5)) / math.Pi
 		outer = min(bound, math.Sqrt(inner*inner+max(next, least)))
 	}
 }
 
 // bound returns a radius beyond which no document is wanted.
 func (w *walk[P]) bound() float64 {
-	if len(w.sure) == w.want {
-		return min(w.circle.radius, w.sure[0]+2*cellError)
+	bound := w.circle.radius + cellError
+	if len(w.found) == w.want {
+		bound = min(bound, (float64(w.found[w.want-1].away)+0.5)/10)
 	}
-	return w.circle.radius
+	return bound
 }
 
-// within counts the nearest documents within a radius.
-func (w *walk[P]) within(radius float64) (count int) {
-	for _, away := range w.sure {
-		if away <= radius {
-			count++
-		}
-	}
+// wholly returns the last position of which all documents are within a radius.
+func wholly(radius float64) position {
+	return position{int64(math.Floor(10*radius - 0.5)), Key{ID: math.MaxInt64}}
+}
+
+// count counts the found documents up to a position.
+func (w *walk[P]) count(end position) int {
+	count, _ := slices.BinarySearchFunc(w.found, end, position.compare)
 	return count
 }
 
-// candidates returns the documents that may be among the nearest.
-func (w *walk[P]) candidates() (ids []int64) {
-	bound := w.bound() + cellError
-	for _, entry := range w.near {
-		if entry.away <= bound {
-			ids = append(ids, entry.id)
-		}
-	}
-	return ids
-}
-
 // read reads entries of cells: from the middle both ways, half as many each, or with one query. It
-// returns the cells of which it read all entries, and the number of these.
-func (w *walk[P]) read(ctx context.Context, todo cellSet, limit int, fromMiddle bool) (read cellSet, count int, err error) {
+// returns the cells of which it read all entries, the number of these, and how many of them the filter shows.
+func (w *walk[P]) read(ctx context.Context, todo s2.CellUnion, limit int, fromMiddle bool) (read s2.CellUnion, count, shown int, err error) {
 	parts := []part{{todo: todo, limit: limit}}
 	if fromMiddle {
-		before, behind := todo.split(CellOf(w.circle.middle.lat, w.circle.middle.lng))
+		before, behind := split(todo, CellOf(w.circle.middle.lat, w.circle.middle.lng))
 		parts = []part{{todo: behind, limit: limit / 2}, {todo: before, limit: limit / 2, isDescending: true}}
 	}
 	queries := make([]func() error, len(parts))
@@ -131,119 +163,79 @@ func (w *walk[P]) read(ctx context.Context, todo cellSet, limit int, fromMiddle 
 		queries[i] = func() error { return w.query(ctx, &parts[i]) }
 	}
 	if err := w.together(queries...); err != nil {
-		return nil, 0, err
+		return nil, 0, 0, err
 	}
 	for _, p := range parts {
-		n := len(p.entries)
-		if p.isStack {
-			if n, err = w.readStack(ctx, p.todo); err != nil {
-				return nil, 0, err
-			}
-		} else {
-			w.keep(p.entries)
-		}
-		w.done = w.done.with(p.todo)
-		read, count = read.with(p.todo), count+n
+		w.reads += p.reads
+		count, shown = count+len(p.keys), shown+w.keep(p.keys)
+		read = s2.CellUnionFromUnion(read, p.todo)
 	}
-	return read, count, nil
+	w.done = s2.CellUnionFromUnion(w.done, read)
+	return read, count, shown, nil
 }
 
 // part is one query of entries.
 type part struct {
 	// todo are the cells to read, and then those of which all entries were read.
-	todo         cellSet
-	limit        int
+	todo         s2.CellUnion
+	limit, reads int
 	isDescending bool
-	entries      []entry
-	// isStack says that todo is a leaf cell with more entries than fit into a query.
-	isStack bool
+	keys         []Key
 }
 
-// query reads a part.
-func (w *walk[P]) query(ctx context.Context, p *part) error {
+// query reads a part. If it reaches its limit in the first leaf cell, it reads all of that.
+func (w *walk[P]) query(ctx context.Context, p *part) (err error) {
 	if len(p.todo) == 0 {
 		return nil
 	}
-	page, err := w.entries.Page(ctx, docstore.Query{Where: w.indexes.in(p.todo, w.category), Limit: p.limit, MaxBytes: maxBytes, Descending: p.isDescending})
-	if err != nil {
+	p.keys, err = w.entries(ctx, docstore.Query{Where: w.index.in(p.todo), Limit: p.limit, Most: p.limit, Descending: p.isDescending})
+	if p.reads = len(p.keys); err != nil || p.reads < p.limit {
 		return err
 	}
-	p.entries = page.Documents
-	if page.Next == "" {
-		return nil
-	}
 	// More entries may be in the last cell.
-	last := p.entries[len(p.entries)-1].Cell
-	if p.entries[0].Cell == last {
-		p.todo, p.isStack = cellSet{{last, last}}, true
-		return nil
+	last := p.keys[len(p.keys)-1].Cell
+	if p.keys[0].Cell == last {
+		p.todo = s2.CellUnion{cellID(last)}
+		p.keys, err = w.entries(ctx, docstore.Query{Where: w.index.at(last, w.Filter), Limit: lastLimit})
+		p.reads += len(p.keys)
+		return err
 	}
-	for p.entries[len(p.entries)-1].Cell == last {
-		p.entries = p.entries[:len(p.entries)-1]
+	for p.keys[len(p.keys)-1].Cell == last {
+		p.keys = p.keys[:len(p.keys)-1]
 	}
 	if p.isDescending {
-		_, p.todo = p.todo.split(last + nextCell)
+		_, p.todo = split(p.todo, last+nextCell)
 	} else {
-		p.todo, _ = p.todo.split(last)
+		p.todo, _ = split(p.todo, last)
 	}
 	return nil
 }
 
-// readStack reads all entries of a leaf cell, which has more than fit into a query.
-func (w *walk[P]) readStack(ctx context.Context, cell cellSet) (count int, err error) {
-	for batch, err := range w.entries.BatchesUpTo(ctx, docstore.Query{Where: w.indexes.in(cell, w.category), Limit: firstLimit}, 0) {
-		if err != nil {
-			return 0, err
-		}
-		w.keep(batch)
-		count += len(batch)
-	}
-	return count, nil
+// split returns the cells before a leaf cell, and the others.
+func split(cells s2.CellUnion, at int64) (before, others s2.CellUnion) {
+	first, end := s2.CellIDFromFace(0).ChildBeginAtLevel(s2.MaxLevel), s2.CellIDFromFace(5).ChildEndAtLevel(s2.MaxLevel)
+	before = s2.CellUnionFromIntersection(cells, s2.CellUnionFromRange(first, cellID(at)))
+	return before, s2.CellUnionFromIntersection(cells, s2.CellUnionFromRange(cellID(at), end))
 }
 
-// keep keeps the entries of documents that the search may want.
-func (w *walk[P]) keep(entries []entry) {
-	for _, e := range entries {
-		at := cellID(e.Cell).Point()
-		away := chordDistance(w.middle, at)
-		if away+cellError < w.after.Distance || away-cellError > w.bound() || e.ID == w.after.ID {
+// keep adds those of the entries to found that the search may want, and returns how many the filter shows.
+func (w *walk[P]) keep(keys []Key) (shown int) {
+	bound := w.bound()
+	var last Key
+	var p position
+	for _, k := range keys {
+		if !w.shows(k) {
 			continue
 		}
-		w.near = append(w.near, nearEntry{e.ID, away})
-		if away-cellError > w.after.Distance && away+cellError <= w.circle.radius {
-			w.sure.keep(away, w.want)
+		if shown++; k.Cell != last.Cell || shown == 1 {
+			p = w.circle.positionOf(k)
+		}
+		last, p.ID = k, k.ID
+		if float64(p.away)-0.5 <= 10*bound && p.compare(w.after) > 0 {
+			w.found = append(w.found, p)
 		}
 	}
-}
-
-// chordDistance returns the distance of two points along the surface, in metres. It is exact to
-// a millimetre for up to a quarter of the Earth's circumference.
-func chordDistance(a, b s2.Point) float64 {
-	return 2 * earthRadius * math.Asin(min(1, b.Sub(a.Vector).Norm()/2))
-}
-
-// farthestDistance is a heap of distances with the farthest on top.
-type farthestDistance []float64
-
-// keep adds a distance, and removes the farthest when there are more than want.
-func (h *farthestDistance) keep(away float64, want int) {
-	if len(*h) < want {
-		heap.Push(h, away)
-	} else if away < (*h)[0] {
-		(*h)[0] = away
-		heap.Fix(h, 0)
-	}
-}
-
-func (h farthestDistance) Len() int           { return len(h) }
-func (h farthestDistance) Less(i, j int) bool { return h[i] > h[j] }
-func (h farthestDistance) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-
-// Push and Pop implement heap.Interface.
-func (h *farthestDistance) Push(away any) { *h = append(*h, away.(float64)) }
-
-func (h *farthestDistance) Pop() any {
-	last := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return last
+	slices.SortFunc(w.found, position.compare)
+	w.found = w.found[:min(len(w.found), w.want)]
+	return shown
 }

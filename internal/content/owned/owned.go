@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"reflect"
 	"time"
 
@@ -26,6 +27,8 @@ type Collection[T any] struct {
 	Revision func(*T) *int64
 	// Aliases are the old identifiers of documents that were moved in.
 	Aliases *aliases.Aliases
+	// Settling is the settling time of the documents' feed; see docstore.Feed.
+	Settling time.Duration
 	// NotFound returns the error for an unknown id. NotOwner returns the error for a user
 	// who does not own the document.
 	NotFound, NotOwner func(id int64) *apierror.Error
@@ -38,24 +41,27 @@ func (c *Collection[T]) Get(ctx context.Context, id int64) (T, error) {
 }
 
 // GetLinearizable returns a document that no later failure undoes. It takes about as long
-// as a write. See docstore.Collection.GetLinearizable.
+// as a write. See docstore.Linearizable.
 func (c *Collection[T]) GetLinearizable(ctx context.Context, id int64) (T, error) {
-	document, err := c.Documents.GetLinearizable(ctx, id)
+	document, err := c.Documents.Get(ctx, id, docstore.Linearizable)
 	return document, c.errorOf(err, id)
 }
 
 // GetStored returns a document for Documents.UpdateFrom.
-func (c *Collection[T]) GetStored(ctx context.Context, id int64) (docstore.Stored[T], error) {
-	stored, err := c.Documents.GetStored(ctx, id)
-	return stored, c.errorOf(err, id)
+func (c *Collection[T]) GetStored(ctx context.Context, id int64) ([]docstore.Stored[T], error) {
+	stored, err := c.Documents.GetStored(ctx, []int64{id})
+	if err == nil && len(stored) == 0 { // no majority may have it yet
+		stored, err = c.Documents.GetStored(ctx, []int64{id}, docstore.Linearizable)
+	}
+	if err == nil && len(stored) == 0 {
+		err = c.NotFound(id)
+	}
+	return stored, err
 }
 
-// Require checks that a document exists. It costs less than Get.
+// Require checks that a document exists.
 func (c *Collection[T]) Require(ctx context.Context, id int64) error {
-	exists, err := c.Documents.Exists(ctx, id)
-	if err == nil && !exists {
-		return c.NotFound(id)
-	}
+	_, err := c.Get(ctx, id)
 	return err
 }
 
@@ -105,20 +111,30 @@ func (c *Collection[T]) SetBy(
 			if etag != "" && c.Etag(document) != etag {
 				return Changed()
 			}
-			before := *document
-			if err := docstore.Assign(document, fields(document)); err != nil || reflect.DeepEqual(before, *document) {
-				return err
-			}
-			*c.Revision(document)++
-			return docstore.Assign(document, mark)
+			return c.set(document, fields(document), mark)
 		})
 	}
-	mark[ContentRevision] = docstore.Plus(1)
+	set := fields(nil)
 	err = c.onlyStill(ctx, actorID, id, etag, func(conditions []docstore.Condition) (err error) {
-		document, err = c.Documents.Set(ctx, id, fields(nil), mark, conditions...)
+		counted := maps.Clone(mark)
+		counted[ContentRevision] = docstore.Plus(1)
+		document, err = c.Documents.Modify(ctx, id, docstore.Edit{If: conditions, Set: set, Mark: counted})
 		return err
 	})
+	if err == nil {
+		err = c.set(&document, set, mark)
+	}
 	return document, err
+}
+
+// set sets fields of a document in memory. If that changes it, it counts the change and sets the fields of mark.
+func (c *Collection[T]) set(document *T, fields, mark map[string]any) error {
+	before := *document
+	if err := docstore.Assign(document, fields); err != nil || reflect.DeepEqual(before, *document) {
+		return err
+	}
+	*c.Revision(document)++
+	return docstore.Assign(document, mark)
 }
 
 // onlyStill writes a document if it belongs to the user and has the etag, unless it is empty. A refusal reads
@@ -144,25 +160,25 @@ const updateTime = "update_time"
 // ChangedAt returns the value of the field of the time when the owner changed a document last.
 func ChangedAt(now time.Time) map[string]any { return map[string]any{updateTime: now} }
 
-// Together does reads at the same time where that is faster. See docstore.Together.
+// Together does reads at the same time where that is faster. See docstore.Collection.Together.
 func (c *Collection[T]) Together(reads ...func() error) error { return c.Documents.Together(reads...) }
 
-// RaiseBy raises a field of a document, which must belong to the user unless actorID is 0. See
-// docstore.Collection.Raise.
-func (c *Collection[T]) RaiseBy(ctx context.Context, actorID, id int64, to docstore.Amount, set map[string]any) (before int64, err error) {
-	var conditions []docstore.Condition
+// RaiseBy raises a field of a document, which must belong to the user unless actorID is 0, and sets others. It returns
+// the document as it was, with the raised field only.
+func (c *Collection[T]) RaiseBy(ctx context.Context, actorID, id int64, to docstore.Amount, set map[string]any) (T, error) {
+	edit := docstore.Edit{Raise: to, Set: set, Fields: []string{to.Field}}
 	errorOf := c.errorOf
 	if actorID != 0 {
-		conditions, errorOf = append(conditions, docstore.Is(c.OwnerField, actorID)), c.ownErrorOf
+		edit.If, errorOf = []docstore.Condition{docstore.Is(c.OwnerField, actorID)}, c.ownErrorOf
 	}
-	before, err = c.Documents.Raise(ctx, id, to, set, conditions...)
+	before, err := c.Documents.Modify(ctx, id, edit)
 	return before, errorOf(err, id)
 }
 
-// Touch tells the followers of a document that something beside it has changed, and sets fields. See
-// docstore.Collection.Touch.
+// Touch tells the followers of a document that something beside it has changed, and sets fields.
 func (c *Collection[T]) Touch(ctx context.Context, id int64, set map[string]any) error {
-	return c.errorOf(c.Documents.Touch(ctx, id, set), id)
+	_, err := c.Documents.Modify(ctx, id, docstore.Edit{Set: set, Touches: true, Fields: []string{}})
+	return c.errorOf(err, id)
 }
 
 // touchTimeout bounds a second touch, which outlives its call.
@@ -173,7 +189,7 @@ const touchTimeout = 5 * time.Second
 // it, TouchAgain touches the document again, so that the follower comes back: also if the write failed with err,
 // because it may be done all the same, and a retry finds nothing to do.
 func (c *Collection[T]) TouchAgain(ctx context.Context, id int64, began time.Time, err error) error {
-	if time.Since(began) <= c.Documents.SettlingTime()/2 {
+	if time.Since(began) <= c.Settling/2 {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), touchTimeout)
@@ -185,7 +201,7 @@ func (c *Collection[T]) TouchAgain(ctx context.Context, id int64, began time.Tim
 // sweep removes its children. set are values of its tombstone; see docstore.Deletion.
 func (c *Collection[T]) DeleteBy(ctx context.Context, actorID, id int64, etag string, set ...docstore.Condition) error {
 	return c.onlyStill(ctx, actorID, id, etag, func(conditions []docstore.Condition) error {
-		return c.Documents.DeleteSetting(ctx, id, set, conditions...)
+		return c.Documents.Delete(ctx, id, docstore.Deletion{If: conditions, Set: set})
 	})
 }
 
@@ -193,7 +209,7 @@ func (c *Collection[T]) DeleteBy(ctx context.Context, actorID, id int64, etag st
 // because a document is gone must ask this way: the deletion may have reached only a primary that falls,
 // and then the document is there again.
 func (c *Collection[T]) IsStored(ctx context.Context, id int64) (bool, error) {
-	_, err := c.Documents.GetLinearizable(ctx, id)
+	_, err := c.Documents.Get(ctx, id, docstore.Linearizable)
 	if errors.Is(err, docstore.ErrNotFound) {
 		return false, nil
 	}
@@ -221,20 +237,20 @@ func (c *Collection[T]) Confirm(ctx context.Context, ids []int64) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	durable, err := c.Documents.GetDurable(ctx, ids)
+	durable, err := c.Documents.GetMany(ctx, ids, docstore.Durable)
 	if err != nil {
 		return err
 	}
 	isDurable := make(map[int64]bool, len(durable))
 	for i := range durable {
-		isDurable[c.ID(&durable[i].Document)] = true
+		isDurable[c.ID(&durable[i])] = true
 	}
 	for _, each := range ids {
 		if isDurable[each] {
 			continue
 		}
 		// It is new, or was deleted.
-		if _, err := c.Documents.GetLinearizable(ctx, each); err != nil && !errors.Is(err, docstore.ErrNotFound) {
+		if _, err := c.Documents.Get(ctx, each, docstore.Linearizable); err != nil && !errors.Is(err, docstore.ErrNotFound) {
 			return err
 		}
 	}

@@ -42,10 +42,21 @@ type Profile struct {
 type Directory struct {
 	account accountv1.AccountServiceClient
 	log     *slog.Logger
-	fresh   *otter.Cache[int64, Profile]
-	last    *otter.Cache[int64, Profile]
+	fresh   cache
+	last    cache
 
 	hits, misses, stale atomic.Uint64
+}
+
+// cache is an otter.Cache. The services that know the fields of a Directory do not compile the cache again, because
+// it is behind an interface (docs/decisions/repository.md).
+type cache interface {
+	GetIfPresent(id int64) (Profile, bool)
+	GetEntryQuietly(id int64) (otter.Entry[int64, Profile], bool)
+	BulkGet(ctx context.Context, ids []int64, loader otter.BulkLoader[int64, Profile]) (map[int64]Profile, error)
+	Set(id int64, profile Profile) (Profile, bool)
+	Invalidate(id int64) (Profile, bool)
+	EstimatedSize() int
 }
 
 // Stats are a directory's counts since its creation.

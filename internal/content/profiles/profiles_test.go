@@ -239,8 +239,8 @@ func TestTheCachesAreBounded(t *testing.T) {
 			}
 			d.Show(t.Context(), ids...)
 		}
-		d.fresh.CleanUp()
-		d.last.CleanUp()
+		d.fresh.(interface{ CleanUp() }).CleanUp()
+		d.last.(interface{ CleanUp() }).CleanUp()
 		if fresh, last := d.fresh.EstimatedSize(), d.last.EstimatedSize(); fresh > maxProfiles || last > maxProfiles {
 			t.Errorf("%d fresh and %d last profiles", fresh, last)
 		}

@@ -2,7 +2,6 @@ package embedded_test
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -67,8 +66,7 @@ func (s *benchStore) fill(b *testing.B) {
 		for id := first; id < min(first+batch, s.documents); id++ {
 			ballots = append(ballots, benchBallot(id))
 		}
-		errs, err := s.InsertMany(b.Context(), ballots)
-		if err := errors.Join(append(errs, err)...); err != nil {
+		if err := s.Insert(b.Context(), ballots...); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -226,10 +226,6 @@ func (e *Engine) Inspect(ctx context.Context, spec docstore.Spec) (docstore.Insp
 // absent is a collection that does not exist in the file. It reads as an empty one.
 type absent struct{ *table }
 
-func (a absent) Highest(ctx context.Context, _ int64) (int64, error) {
-	return 0, a.engine.enterOnce(ctx)
-}
-
 func (a absent) Scan(ctx context.Context, scan docstore.Scan) ([]bson.Raw, bool, error) {
 	if _, err := a.find(scan.Index()); err != nil {
 		return nil, false, err

@@ -91,7 +91,8 @@ func TestAChangeIsListedForASettlingTimeWhateverTheClockOfTheStoreDoes(t *testin
 		var f follower
 		f.rest(t, articles)
 		for range 20 {
-			must(t, articles.Touch(t.Context(), 1, nil))
+			_, err := articles.Modify(t.Context(), 1, docstore.Edit{Touches: true, Fields: []string{}})
+			must(t, err)
 			touched, last := time.Now(), time.Now()
 			for step += time.Hour; ; time.Sleep(settling / 4) {
 				ids, err := f.list(t, articles)

@@ -2,7 +2,6 @@ package embedded_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -27,8 +26,7 @@ func fill(t testing.TB, engine docstore.Engine, count int64) *docstore.Collectio
 		for id := first; id < min(first+10_000, count); id++ {
 			batch = append(batch, benchBallot(id))
 		}
-		errs, err := c.InsertMany(t.Context(), batch)
-		if err := errors.Join(append(errs, err)...); err != nil {
+		if err := c.Insert(t.Context(), batch...); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -82,7 +82,7 @@ func (w *world) verify() {
 		w.t.Fatal(err)
 	}
 	for id := range int64(crashIDs) {
-		found, err := w.c.GetLinearizable(w.t.Context(), id)
+		found, err := w.c.Get(w.t.Context(), id, docstore.Linearizable)
 		if errors.Is(err, docstore.ErrNotFound) {
 			found, err = ballot{}, nil
 		}

@@ -1,6 +1,7 @@
 package embedded_test
 
 import (
+	"errors"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -53,11 +54,11 @@ func TestManyDocumentsInOneCallAreStoredInSeveralCommits(t *testing.T) {
 	}
 	many[7000] = many[3] // of another commit
 	before := engine.Commits()
-	errs, err := c.InsertMany(t.Context(), many)
-	if err != nil {
-		t.Fatal(err)
+	refused, isRefused := errors.AsType[*docstore.RefusedError](c.Insert(t.Context(), many...))
+	if !isRefused {
+		t.Fatal("no document was refused")
 	}
-	for n, refusal := range errs {
+	for n, refusal := range refused.Errs {
 		if isTaken := n == 7000; (refusal != nil) != isTaken {
 			t.Errorf("document %d: %v", n, refusal)
 		}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/keys"
-	"github.com/waybook/waybook/internal/id"
 )
 
 // checkEvery is how many steps a walk makes between two checks of its context.
@@ -43,32 +42,6 @@ func (t *table) get(ctx context.Context, id docstore.Value, scan docstore.Scan) 
 		return nil, err
 	}
 	return documents, nil
-}
-
-// Highest walks down from the highest id.
-func (t *table) Highest(ctx context.Context, from int64) (highest int64, err error) {
-	lowest, err := t.keyOf(docstore.ValueOf(from))
-	if err != nil {
-		return 0, err
-	}
-	err = t.engine.view(ctx, func(tx *bolt.Tx) error {
-		cursor, seen := data(tx).Cursor(), 0
-		for key := t.documents.last(cursor); bytes.Compare(key, lowest) >= 0; key, _ = cursor.Prev() {
-			found, _, err := keys.CutInt64(key[partBytes:])
-			if err != nil {
-				return err
-			}
-			if t.spec.Sharding != docstore.ByPlace || id.PlaceOf(found) == id.PlaceOf(from) {
-				highest = found
-				return nil
-			}
-			if seen++; seen%checkEvery == 0 && ctx.Err() != nil {
-				return ctx.Err()
-			}
-		}
-		return nil
-	})
-	return highest, err
 }
 
 // Scan gets one document, or walks an index.

@@ -12,7 +12,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/id"
 )
 
 // A document of a collection that is sharded by place has its place in a field of its own, which
@@ -75,19 +74,21 @@ func declaredName(index string) string { return strings.TrimSuffix(index, walkSu
 // placed returns the conditions that a document has one of the ids and is in its place.
 func (t *table) placed(ids ...docstore.Value) bson.D {
 	var values, places bson.A
-	seen := map[id.Place]bool{}
 	for _, each := range ids {
 		values = append(values, each.BSON())
-		if place, _ := docstore.PlaceOfID(each); !seen[place] {
-			seen[place] = true
-			places = append(places, int64(place))
-		}
 	}
 	filter := bson.D{{Key: docstore.IDIndex, Value: oneOf(values)}}
-	if t.spec.Sharding == docstore.ByPlace {
-		filter = append(filter, bson.E{Key: docstore.PlaceField, Value: oneOf(places)})
+	if t.spec.Sharding != docstore.ByPlace {
+		return filter
 	}
-	return filter
+	seen := map[int64]bool{}
+	for _, each := range ids {
+		if place, _ := t.spec.PlaceOfID(each); !seen[place] {
+			seen[place] = true
+			places = append(places, place)
+		}
+	}
+	return append(filter, bson.E{Key: docstore.PlaceField, Value: oneOf(places)})
 }
 
 // oneOf returns the condition that a field has one of the values.
@@ -98,7 +99,7 @@ func oneOf(values bson.A) any {
 	return bson.D{{Key: "$in", Value: values}}
 }
 
-func inPlace(place id.Place) bson.E { return bson.E{Key: docstore.PlaceField, Value: int64(place)} }
+func inPlace(place int64) bson.E { return bson.E{Key: docstore.PlaceField, Value: place} }
 
 // insertion returns the write of a new document, with the fields that the engine stores. One with stamps is an
 // upsert whose filter matches none: the server stamps an insert when it arrives, and $currentDate when it

@@ -57,31 +57,6 @@ func (t *table) concernOf(as docstore.Consistency) string {
 	return linearizable
 }
 
-// Highest reads the highest id of a place, from the end of the index of _id.
-func (t *table) Highest(ctx context.Context, from int64) (highest int64, err error) {
-	lowest := docstore.ValueOf(from)
-	filter, err := t.byID(lowest)
-	if err != nil {
-		return 0, err
-	}
-	filter[0].Value = bson.D{{Key: "$gte", Value: from}}
-	err = t.engine.call(ctx, func() error {
-		found, _, err := t.find(ctx, query{
-			filter: filter, order: bson.D{{Key: docstore.IDIndex, Value: -1}}, fields: justID(), limit: 1,
-		})
-		if err != nil || len(found) == 0 {
-			return err
-		}
-		last, err := docstore.Field{Name: docstore.IDIndex, Kind: docstore.Int64}.Value(found[0])
-		if err != nil {
-			return err
-		}
-		highest, _ = last.BSON().(int64)
-		return nil
-	})
-	return highest, err
-}
-
 // Scan reads a page of an index. The index serves each of its filters and sorts, starting
 // with the first field, but the server sorts in memory what it finds by a sparse one. Each query asks for as many documents as are likely to fit into the
 // budget; the next one continues after them.

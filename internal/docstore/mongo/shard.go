@@ -12,7 +12,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/pause"
 )
 
@@ -109,7 +108,7 @@ func (e *Engine) spread(ctx context.Context, spec docstore.Spec, entry shardEntr
 	if err != nil {
 		return err
 	}
-	for _, move := range moves(present, evenRanges(shards)) {
+	for _, move := range moves(present, evenRanges(shards, spec.Scheme.Places())) {
 		if err := e.runInCluster(ctx, move.command(e.database.Name()+"."+spec.Name)); err != nil {
 			return fmt.Errorf("spread collection %s: %w", spec.Name, err)
 		}
@@ -295,11 +294,11 @@ type placeRange struct {
 }
 
 // evenRanges returns an equal range of the places for each shard.
-func evenRanges(shards []string) []placeRange {
+func evenRanges(shards []string, places int64) []placeRange {
 	ranges := make([]placeRange, len(shards))
 	from := int64(math.MinInt64)
 	for i, shard := range shards {
-		to := int64((i + 1) * id.Places / len(shards))
+		to := int64(i+1) * places / int64(len(shards))
 		if i == len(shards)-1 {
 			to = math.MaxInt64
 		}

@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/id"
 )
 
 // keyedSpec is a collection that may be sharded by _id.
@@ -89,7 +90,7 @@ func TestAPlacementThatBreaksUniquenessIsRefused(t *testing.T) {
 // placedSpec is a collection that may be sharded by place.
 func placedSpec() docstore.Spec {
 	return docstore.Spec{
-		Name: "albums", ID: docstore.Int64, Sharding: docstore.ByPlace, PlaceFields: []string{"owner_id"},
+		Name: "albums", ID: docstore.Int64, Sharding: docstore.ByPlace, Scheme: id.Scheme{}, PlaceFields: []string{"owner_id"},
 		Indexes: []docstore.Index{docstore.Index2[int64, string]{Name: "request", A: "owner_id", B: "request_key", Unique: true}.Declare()},
 	}
 }
@@ -136,7 +137,7 @@ func TestEachMoveLiesWithinOneRangeThatIsThere(t *testing.T) {
 		"in place":       {halves, []string{"a", "b"}, nil},
 		"in more parts":  {[]placeRange{{first, 7, "a"}, {7, 40_000, "a"}, {40_000, last, "a"}}, []string{"a", "b"}, []placeRange{{32_768, 40_000, "b"}, {40_000, last, "b"}}},
 	} {
-		if got := moves(c.present, evenRanges(c.shards)); !slices.Equal(got, c.want) {
+		if got := moves(c.present, evenRanges(c.shards, id.Places)); !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %v, want %v", name, got, c.want)
 		}
 	}

@@ -45,16 +45,8 @@ func Begin(ctx context.Context, store docstore.Engine, collections []string) err
 	for i, name := range collections {
 		documents[i] = mark{name}
 	}
-	refusals, err := marks.InsertMany(ctx, documents)
-	if err != nil {
-		return err
-	}
-	for _, refusal := range refusals {
-		if duplicate := (*docstore.DuplicateError)(nil); refusal != nil && !errors.As(refusal, &duplicate) {
-			return refusal
-		}
-	}
-	return nil
+	_, err = docstore.Taken(marks.Insert(ctx, documents...))
+	return err
 }
 
 // End removes the marks of collections.

@@ -3,6 +3,7 @@
 package process
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -27,6 +28,8 @@ import (
 type Program struct {
 	// Name is the program's name. Summary describes it in one line.
 	Name, Summary string
+	// Called is the name of the program's file, for messages to people. It is Name when empty.
+	Called string
 	// Flags declares the program's flags. Each can also be set in the environment:
 	// -mongodb-uri as WAYBOOK_MONGODB_URI.
 	Flags func(*flag.FlagSet)
@@ -104,7 +107,8 @@ func Main(program Program) {
 func Run(
 	ctx context.Context, program Program, args []string, lookupEnv func(string) (string, bool), stdout, stderr io.Writer,
 ) int {
-	flags := flag.NewFlagSet(program.Name, flag.ContinueOnError)
+	called := cmp.Or(program.Called, program.Name)
+	flags := flag.NewFlagSet(called, flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // errors are reported below, once
 	program.Flags(flags)
 	var set common
@@ -112,24 +116,24 @@ func Run(
 	err := set.settings.Read(flags, args, lookupEnv)
 	if errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintf(stdout, "%s: %s\n\nEach flag but -check and -version can also be given in the environment, -some-flag as %s,\n"+
-			"and in the file that -config names, as some-flag.\n\n", program.Name, program.Summary, settings.EnvName("some-flag"))
+			"and in the file that -config names, as some-flag.\n\n", called, program.Summary, settings.EnvName("some-flag"))
 		flags.SetOutput(stdout)
 		flags.PrintDefaults()
 		return 0
 	}
 	if err == nil && set.settings.OnlyVersion {
-		fmt.Fprintln(stdout, buildinfo.Read().Line(program.Name))
+		fmt.Fprintln(stdout, buildinfo.Read().Line(called))
 		return 0
 	}
 	if set.settings.OnlyCheck {
 		err = errors.Join(err, check(program, set, lookupEnv))
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "%s: %v; see -help\n", program.Name, err)
+		fmt.Fprintf(stderr, "%s: %v; see -help\n", called, err)
 		return invalidSettings
 	}
 	if set.settings.OnlyCheck {
-		fmt.Fprintf(stdout, "%s: the settings are valid\n", program.Name)
+		fmt.Fprintf(stdout, "%s: the settings are valid\n", called)
 		return 0
 	}
 	log := set.logs.open(stderr).With("program", program.Name)
@@ -139,7 +143,7 @@ func Run(
 	case set.logs.format == jsonFormat:
 		log.ErrorContext(ctx, "ended by a failure", "error", err)
 	default:
-		fmt.Fprintf(stderr, "%s: %v\n", program.Name, err)
+		fmt.Fprintf(stderr, "%s: %v\n", called, err)
 	}
 	return 1
 }

@@ -107,8 +107,16 @@ func (s *Setting) IsOn() bool { return s != nil && s.from != 0 }
 // Numbers are the counters of a service. It may be used concurrently.
 type Numbers struct {
 	*Setting
-	stored *docstore.Collection[string, counter]
+	stored counters
 	ahead  int64
+}
+
+// counters are the stored ones. Who knows the fields of Numbers does not compile the methods of the collection again,
+// because it is behind an interface (docs/decisions/repository.md).
+type counters interface {
+	Insert(ctx context.Context, documents ...counter) error
+	Update(ctx context.Context, collection string, change func(*counter) error) (counter, error)
+	Modify(ctx context.Context, collection string, how docstore.Edit) (counter, error)
 }
 
 // Open returns the counters of a service; nil if the setting is off. Then the store must have none that was used.
@@ -205,7 +213,7 @@ func (n *Numbers) counter(ctx context.Context, collection string) (stored counte
 	fresh := counter{Collection: collection, From: n.from, Last: n.from - 1, Allowed: n.from + allowed.burst, Spare: spare.burst}
 	fresh.Allowed -= allowed.by(n.now())
 	fresh.Spare -= spare.by(n.now())
-	taken, err := n.stored.InsertNew(ctx, []counter{fresh})
+	taken, err := docstore.Taken(n.stored.Insert(ctx, fresh))
 	if err != nil || len(taken) == 0 {
 		return fresh, err == nil, err
 	}
@@ -242,11 +250,13 @@ func (c *counter) bound(now time.Time) {
 
 // advance takes numbers from the store, and notes their schedule.
 func (c *Counter) advance(ctx context.Context, by int64) (before int64, err error) {
-	before, highest, err := c.numbers.stored.Advance(ctx, c.collection, docstore.Amount{Field: "last", By: by}, "allowed")
+	stored, err := c.numbers.stored.Modify(ctx, c.collection, docstore.Edit{
+		Set: map[string]any{"last": docstore.Plus(by)}, Fields: []string{"last", "allowed"},
+	})
 	if err == nil {
-		c.allowed = highest
+		c.allowed = stored.Allowed
 	}
-	return before, err
+	return stored.Last, err
 }
 
 func (c *Counter) report(last int64) { c.numbers.used(c.collection, float64(min(last, Max))/Max) }
