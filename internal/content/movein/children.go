@@ -14,6 +14,7 @@ import (
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/comments"
 	"github.com/waybook/waybook/internal/content/photos"
+	"github.com/waybook/waybook/internal/docstore"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 )
 
@@ -92,8 +93,8 @@ func (c *children[P, D]) withoutRemoved(ctx context.Context, items []*item[D]) (
 	return open(items), nil
 }
 
-// touchesAtOnce is how many parents are touched at a time.
-const touchesAtOnce = 16
+// raisesAtOnce is how many parents are raised at a time, each alone.
+const raisesAtOnce = 16
 
 // raise raises the highest ids of the parents of children that are not stored, which tells followers of the parents that
 // they change. It returns those parents.
@@ -104,23 +105,36 @@ func (c *children[P, D]) raise(ctx context.Context, items []*item[D], parents ma
 			highest[each.parentID] = each.id // they are in order
 		}
 	}
-	touching, within := errgroup.WithContext(ctx)
-	touching.SetLimit(touchesAtOnce)
+	// A parent that needs no more than to be touched is raised as well: what was read of it may be undone by a failover.
 	var raised []int64
+	alone := map[int64]bool{} // to be raised alone
 	for parentID, latest := range highest {
-		changed = append(changed, parentID)
+		changed, alone[parentID] = append(changed, parentID), true
 		if *c.set.Latest(parents[parentID]) < latest {
 			raised = append(raised, parentID)
-			continue
 		}
-		touching.Go(func() error { return c.set.Parents.Touch(within, parentID, nil) })
 	}
 	err = c.set.Parents.Documents.UpdateMany(ctx, raised, func(parent *P) bool {
-		latest := c.set.Latest(parent)
-		*latest = max(*latest, highest[c.set.Parents.ID(parent)])
+		parentID, latest := c.set.Parents.ID(parent), c.set.Latest(parent)
+		*latest = max(*latest, highest[parentID])
+		alone[parentID] = false
 		return true
 	})
-	return changed, cmp.Or(err, touching.Wait())
+	if err != nil {
+		return changed, err
+	}
+	// UpdateMany does not see a parent that was inserted a moment ago.
+	raising, within := errgroup.WithContext(ctx)
+	raising.SetLimit(raisesAtOnce)
+	for parentID, isAlone := range alone {
+		if isAlone {
+			raising.Go(func() error {
+				_, err := c.set.Parents.RaiseBy(within, 0, parentID, docstore.Amount{Field: c.set.LatestField, By: highest[parentID]}, nil)
+				return err
+			})
+		}
+	}
+	return changed, raising.Wait()
 }
 
 // photoForm tells how photos are stored.
