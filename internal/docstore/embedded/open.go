@@ -140,12 +140,13 @@ func (e *Engine) drop(ctx context.Context, collection string, kept declaration, 
 		isEmpty := false
 		err = e.write(ctx, buildChunkBytes, func(tx *bolt.Tx) (changed bool, err error) {
 			var doomed [][]byte
-			cursor := data(tx).Cursor()
+			all := data(tx)
+			cursor := all.Cursor()
 			for key, _ := cursor.Seek(entries[:]); bytes.HasPrefix(key, entries[:]) && len(doomed) < buildChunkDocuments; key, _ = cursor.Next() {
 				doomed = append(doomed, key)
 			}
 			for _, key := range doomed {
-				if err := data(tx).Delete(key); err != nil {
+				if err := all.Delete(key); err != nil {
 					return true, err
 				}
 			}
