@@ -3,7 +3,6 @@
 package conformance
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -128,15 +127,6 @@ func runAll(t *testing.T, uri string, settings storetest.Settings) {
 	})
 	t.Run("store that is reopened", func(t *testing.T) {
 		storetest.RunReopening(t, func(t *testing.T) func(*testing.T) docstore.Engine {
-			database := mongotest.NewDatabase(t, uri)
-			return func(t *testing.T) docstore.Engine { return open(t, uri, database) }
-		}, func(ctx context.Context, engine docstore.Engine, spec docstore.Spec) error {
-			_, err := engine.(*enginemongo.Engine).Prepare(ctx, spec, enginemongo.Preparation{DropReplaced: true})
-			return err
-		})
-	})
-	t.Run("store with a new field", func(t *testing.T) {
-		storetest.RunDefaults(t, func(t *testing.T) func(*testing.T) docstore.Engine {
 			database := mongotest.NewDatabase(t, uri)
 			return func(t *testing.T) docstore.Engine { return open(t, uri, database) }
 		})

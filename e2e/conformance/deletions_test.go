@@ -25,9 +25,9 @@ func TestADeletionThatArrivesLateIsListedAndSwept(t *testing.T) {
 	uri := server.URI("")
 	database := mongotest.NewDatabase(t, uri)
 	spec := docstore.Spec{Name: "followed", ID: docstore.Int64, Tombstones: true, Feed: &docstore.Feed{Settling: 10 * time.Millisecond}}
-	documents := waybooktest.Must(docstore.Open[int64, oldRated](t.Context(), open(t, uri, database), spec))(t)
-	others := waybooktest.Must(docstore.Open[int64, oldRated](t.Context(), open(t, uri, database), spec))(t)
-	if err := documents.Insert(t.Context(), oldRated{1, "short-lived"}); err != nil {
+	documents := waybooktest.Must(docstore.Open[int64, work](t.Context(), open(t, uri, database), spec))(t)
+	others := waybooktest.Must(docstore.Open[int64, work](t.Context(), open(t, uri, database), spec))(t)
+	if err := documents.Insert(t.Context(), work{1, "short-lived"}); err != nil {
 		t.Fatal(err)
 	}
 	token := ""
@@ -80,7 +80,7 @@ func TestADeletionThatArrivesLateIsListedAndSwept(t *testing.T) {
 		t.Error("sweeps do not look again for what a call from before the deletion has added")
 	}
 
-	if err := documents.Insert(t.Context(), oldRated{2, "the last"}); err != nil {
+	if err := documents.Insert(t.Context(), work{2, "the last"}); err != nil {
 		t.Fatal(err)
 	}
 	got := map[int64]docstore.ChangeType{}

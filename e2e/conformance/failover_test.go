@@ -16,14 +16,20 @@ import (
 // What a primary has and no majority acknowledges, a failover undoes:
 // https://www.mongodb.com/docs/manual/core/replica-set-rollbacks/.
 
+// work is a document of these tests.
+type work struct {
+	ID    int64  `bson:"_id"`
+	Title string `bson:"title"`
+}
+
 // onPrimary opens a collection with the documents 1 and 2, and a feed.
-func onPrimary(t *testing.T, role mongowire.Role) (*docstore.Collection[int64, oldRated], *mongowire.Server) {
+func onPrimary(t *testing.T, role mongowire.Role) (*docstore.Collection[int64, work], *mongowire.Server) {
 	t.Helper()
 	server := mongotest.StartServer(t, mongowire.Config{Role: role})
 	spec := docstore.Spec{Name: "followed", ID: docstore.Int64, Tombstones: true, Feed: &docstore.Feed{Settling: 10 * time.Millisecond}}
-	documents := waybooktest.Must(docstore.Open[int64, oldRated](t.Context(), open(t, server.URI(mongotest.Database()), ""), spec))(t)
+	documents := waybooktest.Must(docstore.Open[int64, work](t.Context(), open(t, server.URI(mongotest.Database()), ""), spec))(t)
 	for id := range int64(2) {
-		if err := documents.Insert(t.Context(), oldRated{id + 1, "first"}); err != nil {
+		if err := documents.Insert(t.Context(), work{id + 1, "first"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -31,10 +37,10 @@ func onPrimary(t *testing.T, role mongowire.Role) (*docstore.Collection[int64, o
 }
 
 // expectUnacknowledged checks that writes are reported as unavailable: a change of 1, a deletion of 2, and a new 3.
-func expectUnacknowledged(t *testing.T, documents *docstore.Collection[int64, oldRated]) {
+func expectUnacknowledged(t *testing.T, documents *docstore.Collection[int64, work]) {
 	t.Helper()
 	_, err := documents.Modify(t.Context(), 1, docstore.Edit{Set: map[string]any{"title": "second"}})
-	for _, err := range []error{err, documents.Delete(t.Context(), 2), documents.Insert(t.Context(), oldRated{3, "new"})} {
+	for _, err := range []error{err, documents.Delete(t.Context(), 2), documents.Insert(t.Context(), work{3, "new"})} {
 		if !errors.Is(err, docstore.ErrUnavailable) {
 			t.Errorf("without a majority, a write ends with %v", err)
 		}
@@ -42,7 +48,7 @@ func expectUnacknowledged(t *testing.T, documents *docstore.Collection[int64, ol
 }
 
 // durable returns the titles that no failover undoes.
-func durable(t *testing.T, documents *docstore.Collection[int64, oldRated]) map[int64]string {
+func durable(t *testing.T, documents *docstore.Collection[int64, work]) map[int64]string {
 	t.Helper()
 	titles := map[int64]string{}
 	for _, each := range waybooktest.Must(documents.GetMany(t.Context(), []int64{1, 2, 3}, docstore.Durable))(t) {
@@ -85,7 +91,7 @@ func TestADurableReadSeesNothingThatAFailoverUndoes(t *testing.T) {
 
 // follower copies what changes.
 type follower struct {
-	documents *docstore.Collection[int64, oldRated]
+	documents *docstore.Collection[int64, work]
 	titles    map[int64]string
 	token     string
 	limit     int
@@ -116,7 +122,7 @@ func (f *follower) poll(ctx context.Context) error {
 
 // insertLast inserts the document 4, and polls until the follower has it.
 func (f *follower) insertLast(t *testing.T) {
-	waybooktest.OK(t, f.documents.Insert(t.Context(), oldRated{4, "last"}))
+	waybooktest.OK(t, f.documents.Insert(t.Context(), work{4, "last"}))
 	for f.titles[4] == "" {
 		waybooktest.OK(t, f.poll(t.Context()))
 	}
@@ -190,7 +196,7 @@ func TestAWriteThatAFailoverUndoesIsMadeOnceByTheNextPrimary(t *testing.T) {
 		write  func() error
 		isMade func() bool
 	}{
-		{func() error { return documents.Insert(t.Context(), oldRated{3, "new"}) }, func() bool { return has(3, "new") }},
+		{func() error { return documents.Insert(t.Context(), work{3, "new"}) }, func() bool { return has(3, "new") }},
 		{func() error {
 			_, err := documents.Modify(t.Context(), 1, docstore.Edit{Set: map[string]any{"title": "second"}})
 			return err

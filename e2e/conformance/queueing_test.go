@@ -18,7 +18,7 @@ func TestADocumentWhoseInsertQueuesIsListed(t *testing.T) {
 	server := mongotest.StartServer(t, mongowire.Config{})
 	uri := server.URI("")
 	spec := docstore.Spec{Name: "followed", ID: docstore.Int64, Tombstones: true, Feed: &docstore.Feed{Settling: 100 * time.Millisecond}}
-	documents := waybooktest.Must(docstore.Open[int64, oldRated](t.Context(), open(t, uri, mongotest.NewDatabase(t, uri)), spec))(t)
+	documents := waybooktest.Must(docstore.Open[int64, work](t.Context(), open(t, uri, mongotest.NewDatabase(t, uri)), spec))(t)
 	token, seen := "", []int64(nil)
 	follow := func() {
 		for began := time.Now(); time.Since(began) < 5*spec.SettlingTime(); {
@@ -39,13 +39,13 @@ func TestADocumentWhoseInsertQueuesIsListed(t *testing.T) {
 	})
 	var inserting sync.WaitGroup
 	inserting.Go(func() {
-		if err := documents.Insert(t.Context(), oldRated{1, "late"}); err != nil {
+		if err := documents.Insert(t.Context(), work{1, "late"}); err != nil {
 			t.Error(err)
 		}
 	})
 	<-arrived
 	server.SetFaults(nil)
-	if err := documents.Insert(t.Context(), oldRated{2, "early"}); err != nil {
+	if err := documents.Insert(t.Context(), work{2, "early"}); err != nil {
 		t.Error(err)
 	}
 	follow()

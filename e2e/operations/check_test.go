@@ -253,7 +253,7 @@ func TestAStoreOfOtherServicesIsCleanOnEachStore(t *testing.T) {
 	onEachStore(t, func(t *testing.T, s store) {
 		options := s.options()
 		options.Services = []string{"album"}
-		_, err := storekeeping.Prepare(t.Context(), options, storekeeping.Preparation{})
+		_, err := storekeeping.Prepare(t.Context(), options)
 		s.must(err)
 		for _, mode := range []integrity.Mode{integrity.Look, integrity.Repair} {
 			for _, c := range s.check(mode, storekeeping.Clean).Collections {
@@ -276,7 +276,7 @@ func TestAStoreOfOtherServicesIsCleanOnEachStore(t *testing.T) {
 func TestAnUndeclaredIndexOnMongoDBIsOnlyReportedOnEachStore(t *testing.T) {
 	t.Parallel()
 	onMongoDB(t, func(t *testing.T, s store) {
-		_, err := storekeeping.Prepare(t.Context(), s.options(), storekeeping.Preparation{})
+		_, err := storekeeping.Prepare(t.Context(), s.options())
 		s.must(err)
 		s.client(func(ctx context.Context, db *mongo.Database) error {
 			_, err := db.Collection("albums").Indexes().CreateOne(ctx, mongo.IndexModel{Keys: bson.D{{Key: "title", Value: 1}}})

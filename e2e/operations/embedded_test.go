@@ -67,7 +67,7 @@ func TestAnEmbeddedStoreMustExistAndNotBeInUse(t *testing.T) {
 				t.Errorf("got error %v", err)
 			}
 		}
-		if _, err := storekeeping.Prepare(t.Context(), s.options(), storekeeping.Preparation{}); err == nil || !strings.Contains(err.Error(), "stop it first") {
+		if _, err := storekeeping.Prepare(t.Context(), s.options()); err == nil || !strings.Contains(err.Error(), "stop it first") {
 			t.Errorf("got error %v", err)
 		}
 	})

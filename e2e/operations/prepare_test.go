@@ -2,16 +2,10 @@ package operations_test
 
 import (
 	"bufio"
-	"context"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
-
-	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/e2e/mongotest"
@@ -26,9 +20,9 @@ import (
 func TestPrepareCreatesAndReportsWhatIsMissingOnEachStore(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, s store) {
-		first, err := storekeeping.Prepare(t.Context(), s.options(), storekeeping.Preparation{})
+		first, err := storekeeping.Prepare(t.Context(), s.options())
 		s.must(err)
-		second, err := storekeeping.Prepare(t.Context(), s.options(), storekeeping.Preparation{})
+		second, err := storekeeping.Prepare(t.Context(), s.options())
 		s.must(err)
 		specs := s.specs()
 		if len(first.Collections) != len(specs) || len(second.Collections) != len(specs) {
@@ -45,7 +39,7 @@ func TestPrepareCreatesAndReportsWhatIsMissingOnEachStore(t *testing.T) {
 		}
 		s.fill()
 		s.dropIndex(specs[len(specs)-1], specs[len(specs)-1].Indexes[0].Name)
-		third, err := storekeeping.Prepare(t.Context(), s.options(), storekeeping.Preparation{})
+		third, err := storekeeping.Prepare(t.Context(), s.options())
 		s.must(err)
 		made := 0
 		for _, c := range third.Collections {
@@ -69,7 +63,7 @@ func TestPrepareShardsTheDeclaredCollectionsOnAClusterOnEachStore(t *testing.T) 
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := store{t, service.StoreFlags{MongoDBURI: start(t)}}
-			prepared, err := storekeeping.Prepare(t.Context(), s.options(), storekeeping.Preparation{})
+			prepared, err := storekeeping.Prepare(t.Context(), s.options())
 			s.must(err)
 			if prepared.Collections[0].Placement == "" {
 				t.Skipf("%s does not name a sharded cluster", mongotest.RealServer)
@@ -139,38 +133,4 @@ func TestAProgramWarnsOfAMongoDBThatIsTooOldAndGoesOn(t *testing.T) {
 	service.Ready()
 	service.AwaitLog("this MongoDB is older than the versions that Waybook supports")
 	service.AwaitLog(" mongodb=4.4.0")
-}
-
-func TestPrepareDropsIndexesOfOtherVersionsOnlyIfToldOnEachStore(t *testing.T) {
-	t.Parallel()
-	onMongoDB(t, func(t *testing.T, s store) {
-		spec := s.specs()[0]
-		index := spec.Indexes[0].Name
-		s.dropIndex(spec, index)
-		s.client(func(ctx context.Context, db *mongo.Database) error {
-			_, err := db.Collection(spec.Name).Indexes().CreateMany(ctx, []mongo.IndexModel{
-				{Keys: bson.D{{Key: "former", Value: 1}}, Options: options.Index().SetName(index)},
-				{Keys: bson.D{{Key: "theirs", Value: 1}}, Options: options.Index().SetName("theirs")},
-			})
-			return err
-		})
-		for round, preparation := range []storekeeping.Preparation{{}, {}, {DropReplaced: true}, {DropReplaced: true}} {
-			prepared, err := storekeeping.Prepare(t.Context(), s.options(), preparation)
-			s.must(err)
-			got := prepared.Collections[0]
-			if slices.Contains(got.IndexesMade, index) != (round == 0) {
-				t.Errorf("round %d made %v", round, got.IndexesMade)
-			}
-			var dropped []string
-			if round == 2 {
-				dropped = []string{index}
-			}
-			if !slices.Equal(got.IndexesDropped, dropped) {
-				t.Errorf("round %d dropped %v, want %v", round, got.IndexesDropped, dropped)
-			}
-		}
-		if others := s.check(integrity.Look, storekeeping.Clean).Collections[0].Undeclared; !slices.Equal(others, []string{"theirs"}) {
-			t.Errorf("the indexes of others are %v", others)
-		}
-	})
 }

@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/e2e/mongowire"
 	"github.com/waybook/waybook/internal/content/integrity"
@@ -174,7 +172,7 @@ func (c *cluster) kindOf(command mongowire.Command) string {
 	if !isFull {
 		name = command.Collection
 	}
-	known := append(slices.Clone(c.specs), ratedBefore(), alone())
+	known := append(slices.Clone(c.specs), rated(), alone())
 	for _, each := range []string{"account", "album", "blog", "poi"} {
 		known = append(known, smallids.Spec(each))
 	}
@@ -200,20 +198,12 @@ func (c *cluster) maintain() {
 	}
 	_, err = storekeeping.Dump(t.Context(), c.options(), filepath.Join(t.TempDir(), "dump"))
 	waybooktest.OK(t, err)
-	_, err = storekeeping.Prepare(t.Context(), c.options(), storekeeping.Preparation{})
+	_, err = storekeeping.Prepare(t.Context(), c.options())
 	waybooktest.OK(t, err)
 	waybooktest.OK(t, storekeeping.Renew(t.Context(), c.options()))
 	for _, spec := range c.specs {
 		_, err := c.engine.Stamp(t.Context(), spec)
 		waybooktest.OK(t, err)
-	}
-	c.insert(ratedBefore(), bson.D{{Key: "_id", Value: int64(1)}, {Key: docstore.RevisionField, Value: int64(1)}, {Key: "name", Value: "x"}})
-	newer, err := mongo.Open(t.Context(), c.uri, "")
-	waybooktest.OK(t, err)
-	defer func() { waybooktest.OK(t, newer.Close()) }()
-	prepared, err := newer.Prepare(t.Context(), ratedAfter(), mongo.Preparation{DropReplaced: true})
-	if err != nil || len(prepared.Dropped) != 1 {
-		t.Fatalf("got %v, %v", prepared, err)
 	}
 }
 
@@ -229,7 +219,7 @@ func (c *cluster) askMore() {
 		_, _, err = table.Scan(t.Context(), docstore.Scan{Where: where, Limit: 1, As: docstore.Listed})
 		waybooktest.OK(t, err)
 	}
-	table, err = c.engine.Open(t.Context(), ratedBefore())
+	table, err = c.engine.Open(t.Context(), rated())
 	waybooktest.OK(t, err)
 	_, err = table.Count(t.Context(), docstore.All("order").At(1))
 	waybooktest.OK(t, err)
@@ -242,17 +232,8 @@ func alone() docstore.Spec {
 	return docstore.Spec{Name: "alone", ID: docstore.Int64, Tombstones: true, Feed: &docstore.Feed{Settling: time.Millisecond}}
 }
 
-// ratedBefore and ratedAfter are what two versions of a program declare for a collection.
-func ratedBefore() docstore.Spec { return ratedBy("name") }
-
-func ratedAfter() docstore.Spec {
-	spec := ratedBy("rating")
-	spec.Defaults = map[string]docstore.Value{"rating": docstore.ValueOf("none")}
-	return spec
-}
-
-func ratedBy(order string) docstore.Spec {
+func rated() docstore.Spec {
 	return docstore.Spec{Name: "rated", ID: docstore.Int64, Sharding: docstore.ByPlace, Scheme: id.Scheme{}, Indexes: []docstore.Index{
-		{Name: "order", Fields: []docstore.Field{{Name: order, Kind: docstore.String}}},
+		{Name: "order", Fields: []docstore.Field{{Name: "name", Kind: docstore.String}}},
 	}}
 }

@@ -191,8 +191,6 @@ func (c *cluster) runEverything(p *replica, about material) {
 			c.insertExpired(spec)
 		}
 	}
-	_, err = c.engine.Backfill(t.Context())
-	waybooktest.OK(t, err)
 	for range 2 {
 		c.clock.Advance(365 * 24 * time.Hour)
 		for _, each := range p.Services {

@@ -58,7 +58,7 @@ func startOn(t *testing.T, config mongowire.Config) *cluster {
 func startAt(t *testing.T, uri string) *cluster {
 	t.Helper()
 	c := &cluster{t: t, uri: uri, clock: storetest.NewClock(time.Now().UTC().Truncate(time.Millisecond))}
-	prepared, err := storekeeping.Prepare(t.Context(), c.options(), storekeeping.Preparation{})
+	prepared, err := storekeeping.Prepare(t.Context(), c.options())
 	waybooktest.OK(t, err)
 	c.engine, err = mongo.Open(t.Context(), uri, "")
 	waybooktest.OK(t, err)

@@ -68,7 +68,7 @@ func (c *cluster) start(place int) {
 	now := func() time.Time { return time.Now().Add(m.skew).UTC().Truncate(time.Millisecond) }
 	store := docstore.Engine(&storetest.Hooked{Engine: &remote{Engine: c.store.Process()}, Read: m.read, Write: m.write})
 	if m.isLater {
-		m.later = &later{Engine: store, world: c.world, isGone: m.isGone}
+		m.later = &later{Engine: store, world: c.world}
 		store = m.later
 	}
 	m.program = &program{

@@ -103,7 +103,6 @@ func (p *program) start(w *world) error {
 			return err
 		}
 	}
-	p.sweepers = append(p.sweepers, service.Backfill(p.store))
 	identifiers := edge.NewIdentifiers
 	if w.isSmall {
 		p.sweepers, identifiers = append(p.sweepers, host.Deps.Small), edge.OldIdentifiers

@@ -1,7 +1,6 @@
 package world
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -14,25 +13,10 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/storetest"
 )
 
 // worldsForVersions is how many clusters there are for one with programs of a later version.
 const worldsForVersions = 4
-
-// A later version indexes a field of contents. Its default lies between its values.
-const rankField, rankDefault = "later_rank", 2
-
-func byRank() docstore.Index1[int64] { return docstore.Index1[int64]{Name: rankField, A: rankField} }
-
-// rankOf is the rank that a later version gives to new content.
-func rankOf(id int64) int64 { return 1 + id%3 }
-
-// ranked is what a later version knows of content of any kind.
-type ranked struct {
-	ID   int64 `bson:"_id"`
-	Rank int64 `bson:"later_rank"`
-}
 
 // A later version stores two more fields: one in new content and each document in it, and one in content whose
 // fields it changes. Both have one value.
@@ -75,8 +59,6 @@ func (f *laterFields) add(to map[string]map[int64]bool, name string, id int64) {
 type later struct {
 	docstore.Engine
 	world *world
-	// isGone says that the program has died.
-	isGone func() bool
 	// specs are the declarations of contents, as today's version has them.
 	specs []docstore.Spec
 }
@@ -87,27 +69,9 @@ func (l *later) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, e
 	if !slices.Contains([]string{"albums", "blogs", "pois"}, spec.Name) {
 		return l.Engine.Open(ctx, spec)
 	}
-	if len(spec.Defaults) == 0 {
-		l.specs = append(l.specs, spec)
-	}
-	table, err := l.Engine.Open(ctx, laterSpec(spec))
+	l.specs = append(l.specs, spec)
+	table, err := l.Engine.Open(ctx, spec)
 	return laterTable{table, l, spec.Name}, err
-}
-
-// Backfill completes what today's version writes.
-func (l *later) Backfill(ctx context.Context) (int64, error) {
-	if l.isGone() {
-		return 0, storetest.ErrBroken
-	}
-	return l.Engine.Backfill(ctx)
-}
-
-func laterSpec(spec docstore.Spec) docstore.Spec {
-	if len(spec.Defaults) == 0 {
-		spec.Indexes = append(slices.Clone(spec.Indexes), byRank().Declare())
-		spec.Defaults = map[string]docstore.Value{rankField: docstore.ValueOf[int64](rankDefault)}
-	}
-	return spec
 }
 
 // laterTable is a collection of contents.
@@ -125,7 +89,7 @@ func (t laterTable) Insert(ctx context.Context, documents []bson.Raw) ([]error, 
 			return nil, err
 		}
 		ids[i], _ = document.Lookup(docstore.IDIndex).Int64OK()
-		all = append(born(all).(bson.D), bson.E{Key: rankField, Value: rankOf(ids[i])})
+		all = born(all).(bson.D)
 		var err error
 		if extended[i], err = bson.Marshal(all); err != nil {
 			return nil, err
@@ -211,8 +175,7 @@ func (c *cluster) settle() {
 	c.hasLater()
 }
 
-// hasLater expects, at rest, that no content has lost a field of a later version, and that the index of one has each
-// content of both versions.
+// hasLater expects, at rest, that no content has lost a field of a later version.
 func (c *cluster) hasLater() {
 	for _, m := range c.members {
 		if m.later == nil {
@@ -221,13 +184,12 @@ func (c *cluster) hasLater() {
 		m.sweep(c.world) // today's version may just have written
 		for _, spec := range m.later.specs {
 			c.hasFields(m.later, spec)
-			c.hasRanks(m.later, spec)
 		}
 	}
 }
 
 func (c *cluster) hasFields(l *later, spec docstore.Spec) {
-	table, err := l.Engine.Open(context.Background(), laterSpec(spec))
+	table, err := l.Engine.Open(context.Background(), spec)
 	c.must(err)
 	found, _, err := table.Scan(context.Background(), docstore.Scan{Where: docstore.All(docstore.IDIndex).Everywhere(), Limit: 1000})
 	c.must(err)
@@ -243,33 +205,6 @@ func (c *cluster) hasFields(l *later, spec docstore.Spec) {
 		if isBorn && lacksBorn(document) || isTouched && !has(document, touchedField) {
 			c.violated("%s %d lost a field of a later version: %s", spec.Name, id, raw)
 		}
-		if rank, _ := raw.Lookup(rankField).Int64OK(); isBorn && rank != rankOf(id) || !isBorn && rank != rankDefault {
-			c.violated("%s %d has the rank %d", spec.Name, id, rank)
-		}
-	}
-}
-
-func (c *cluster) hasRanks(l *later, spec docstore.Spec) {
-	opened, err := docstore.Open[int64, ranked](context.Background(), l, laterSpec(spec))
-	if err != nil {
-		c.violated("%v", err)
-		return
-	}
-	list := func(where docstore.Where) (all []ranked) {
-		query := docstore.Query{Where: where.Everywhere(), Limit: 5}
-		for {
-			page, err := opened.Page(context.Background(), query)
-			c.must(err)
-			all = append(all, page.Documents...)
-			if query.Token = page.Next; query.Token == "" {
-				return all
-			}
-		}
-	}
-	want := list(docstore.All(docstore.IDIndex))
-	slices.SortFunc(want, func(a, b ranked) int { return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.ID, b.ID)) })
-	if listed := list(byRank().All()); !slices.Equal(listed, want) {
-		c.violated("the new index of %s lists %v; there are %v", spec.Name, listed, want)
 	}
 }
 

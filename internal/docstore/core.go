@@ -3,7 +3,6 @@ package docstore
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"reflect"
 	"slices"
@@ -153,9 +152,6 @@ func (c *core) decode(raw bson.Raw, into any) error {
 
 // decodeInto decodes a document into a zero value, with its texts in keep.
 func (c *core) decodeInto(raw bson.Raw, document reflect.Value, keep *texts) error {
-	if len(c.spec.Defaults) > 0 {
-		raw = c.spec.complete(raw)
-	}
 	if c.plan != nil && c.plan.decode(raw, document, keep) {
 		return nil
 	}
@@ -166,19 +162,6 @@ func (c *core) decodeInto(raw bson.Raw, document reflect.Value, keep *texts) err
 	err := bson.Unmarshal(raw, anew.Interface())
 	document.Set(anew.Elem())
 	return c.wrap("decode", err)
-}
-
-// complete adds the defaults of the fields that a document lacks.
-func (s Spec) complete(raw bson.Raw) bson.Raw {
-	for field, value := range s.Defaults {
-		if _, err := raw.LookupErr(field); err == nil {
-			continue
-		}
-		raw = value.appendField(raw[:len(raw)-1:len(raw)-1], field)
-		raw = append(raw, 0)
-		binary.LittleEndian.PutUint32(raw, uint32(len(raw)))
-	}
-	return raw
 }
 
 // encode marshals a document to BSON and appends its revision.

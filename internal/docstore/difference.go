@@ -157,7 +157,7 @@ func (s Spec) CheckChange(change Change) error {
 					return err
 				}
 			}
-			if !index.Sparse && slices.Contains(change.Unset, field.Name) && s.Defaults[field.Name].IsNone() {
+			if !index.Sparse && slices.Contains(change.Unset, field.Name) {
 				return fmt.Errorf("docstore: field %q of index %q cannot be removed", field.Name, index.Name)
 			}
 		}

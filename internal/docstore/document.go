@@ -104,12 +104,11 @@ func (s Spec) CheckDocument(document bson.Raw) error {
 		return err
 	}
 	isTombstone := s.Tombstones && IsTombstone(document)
-	var room [8]Field
 	for _, index := range s.Indexes {
 		if index.Omits(document, isTombstone) {
 			continue
 		}
-		fields := append(s.appendFields(room[:0], index.Fields), id)
+		fields := append(slices.Clip(index.Fields), id)
 		if _, err := AppendKey(key[:0], fields, document); err != nil {
 			return fmt.Errorf("index %q: %w", index.Name, err)
 		}

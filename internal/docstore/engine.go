@@ -10,22 +10,17 @@ import (
 // Engine is a store of collections.
 type Engine interface {
 	// Open creates the collection and its declared indexes where they are missing, and
-	// returns the collection. It rebuilds an index whose declaration has changed. An
+	// returns the collection. A store of one process rebuilds an index whose declaration has changed. An
 	// index that is no longer declared may be dropped or stay.
 	//
 	// Open fails if stored documents do not fit a declared index, or if _id was declared
 	// with another kind. It also fails if the collection is open with another declaration.
-	// If other processes may share the store, it fails if the declaration of a unique index
-	// has changed; a preparation by the operator creates that index.
+	// If other processes may share the store, it fails if the declaration of an index has changed.
 	Open(ctx context.Context, spec Spec) (Table, error)
 	// Inspect reports which parts of a collection exist in the store, whether the
 	// collection is open or not. It changes nothing. It fails if _id was declared with
 	// another kind.
 	Inspect(ctx context.Context, spec Spec) (Inspection, error)
-	// Backfill completes the documents of the open collections that lack a field with a
-	// default, and returns how many. A program calls it now and then: an older version may
-	// have written such documents, and an index may not show them before.
-	Backfill(ctx context.Context) (int64, error)
 	// Renew gives the store another identifier, so that the tokens of changes of before are refused: what followers have
 	// seen may have been taken back.
 	Renew(ctx context.Context) error

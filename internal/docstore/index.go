@@ -6,7 +6,7 @@ import (
 
 // Index declares an index. Documents sort by the fields in their order and, where all
 // of them are equal, by _id. Every document must have every indexed field, unless
-// Spec.Defaults has a value for it or the index is sparse.
+// the index is sparse.
 type Index struct {
 	// Name is the index's name, unique in the collection.
 	Name string

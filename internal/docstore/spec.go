@@ -17,10 +17,6 @@ type Spec struct {
 	ID Kind
 	// Indexes are all indexes of the collection except the one of _id.
 	Indexes []Index
-	// Defaults are the values of indexed fields in documents that lack them: those that a
-	// program without the field wrote. A default never changes. The field must begin an
-	// index, which finds those documents, and must not be part of a unique one.
-	Defaults map[string]Value
 	// Scheme tells what the ids mean. Collections sharded ByPlace have one, and those with tombstones whose ids are drawn.
 	Scheme Scheme
 	// Sharding is how the collection lies on a sharded cluster.
@@ -156,7 +152,7 @@ func (s Spec) Validate() error {
 	if s.ID != Int64 && s.ID != String {
 		return fmt.Errorf("docstore: collection %q does not declare the kind of _id", s.Name)
 	}
-	seen, first := make(map[string]bool), make(map[string]bool)
+	seen := make(map[string]bool)
 	for _, index := range s.Indexes {
 		if !name.MatchString(index.Name) || seen[index.Name] {
 			return fmt.Errorf("docstore: collection %q: index name %q is not in lower_snake_case or is declared twice", s.Name, index.Name)
@@ -173,16 +169,7 @@ func (s Spec) Validate() error {
 			if field.Kind != Int64 && field.Kind != String {
 				return fmt.Errorf("docstore: collection %q: field %q of index %q has no kind", s.Name, field.Name, index.Name)
 			}
-			if value, has := s.Defaults[field.Name]; has && (value.kind != field.Kind || index.Unique || index.Sparse) {
-				return fmt.Errorf("docstore: collection %q: field %q of index %q cannot have the default %v", s.Name, field.Name, index.Name, value)
-			}
 			fields[field.Name] = true
-		}
-		first[index.Fields[0].Name] = true
-	}
-	for field := range s.Defaults {
-		if !first[field] {
-			return fmt.Errorf("docstore: collection %q: field %q has a default but begins no index", s.Name, field)
 		}
 	}
 	if err := s.checkFeed(); err != nil {
@@ -249,19 +236,10 @@ func (s Spec) FieldsOf(index string) ([]Field, error) {
 	}
 	for _, ix := range s.Indexes {
 		if ix.Name == index {
-			return append(s.appendFields(make([]Field, 0, len(ix.Fields)+1), ix.Fields), id), nil
+			return append(slices.Clip(ix.Fields), id), nil
 		}
 	}
 	return nil, fmt.Errorf("docstore: collection %q declares no index %q", s.Name, index)
-}
-
-// appendFields appends fields with their defaults.
-func (s Spec) appendFields(all, fields []Field) []Field {
-	for _, field := range fields {
-		field.Default = s.Defaults[field.Name]
-		all = append(all, field)
-	}
-	return all
 }
 
 // Keeps reports whether a tombstone keeps a field: _id and the fields of unique indexes.

@@ -87,8 +87,6 @@ func (v Value) String() string {
 type Field struct {
 	Name string
 	Kind Kind
-	// Default is the value of a document without the field; see Spec.Defaults.
-	Default Value
 }
 
 // Value returns the field's value in a document.
@@ -106,8 +104,6 @@ func (f Field) sharedValue(document bson.Raw) (Value, error) {
 	}
 	found, ok := lookup(body, f.Name)
 	switch {
-	case !ok && !f.Default.IsNone():
-		return f.Default, nil
 	case !ok:
 		return Value{}, fmt.Errorf("docstore: field %q is missing", f.Name)
 	case found.kind == bson.TypeInt64 && f.Kind == Int64:

@@ -21,18 +21,12 @@ func TestConformance(t *testing.T) {
 
 func TestConformanceAfterReopening(t *testing.T) {
 	defer goleak.VerifyNone(t)
-	storetest.RunReopening(t, func(t *testing.T) func(t *testing.T) docstore.Engine {
+	create := func(t *testing.T) func(t *testing.T) docstore.Engine {
 		path := filepath.Join(t.TempDir(), "store.db")
 		return func(t *testing.T) docstore.Engine { return openAt(t, path) }
-	}, nil)
-}
-
-func TestConformanceOfDefaults(t *testing.T) {
-	defer goleak.VerifyNone(t)
-	storetest.RunDefaults(t, func(t *testing.T) func(t *testing.T) docstore.Engine {
-		path := filepath.Join(t.TempDir(), "store.db")
-		return func(t *testing.T) docstore.Engine { return openAt(t, path) }
-	})
+	}
+	storetest.RunReopening(t, create)
+	storetest.RunRebuilding(t, create)
 }
 
 // openAt opens a store. At the end of every test the store is closed and its file is

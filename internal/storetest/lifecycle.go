@@ -136,13 +136,6 @@ func senselessSpecs(t *testing.T, engine docstore.Engine) {
 	sharded.Indexes[0].Unique, sharded.Sharding = true, docstore.ByID
 	twice := index("i", field)
 	twice.Indexes = append(twice.Indexes, twice.Indexes[0])
-	withDefault := func(name string, value docstore.Value) docstore.Spec {
-		spec := index("i", field)
-		spec.Defaults = map[string]docstore.Value{name: value}
-		return spec
-	}
-	unique := withDefault("a", number(1))
-	unique.Indexes[0].Unique = true
 	sparse := func(spec docstore.Spec) docstore.Spec {
 		spec.Indexes[0].Sparse = true
 		return spec
@@ -156,8 +149,6 @@ func senselessSpecs(t *testing.T, engine docstore.Engine) {
 	placed.PlaceFields = []string{"a"}
 	placedTwice := index("i", field)
 	placedTwice.Scheme, placedTwice.Sharding, placedTwice.PlaceFields = id.Scheme{}, docstore.ByPlace, []string{"a", "a"}
-	second := index("i", docstore.Field{Name: "b", Kind: docstore.Int64}, field)
-	second.Defaults = unique.Defaults
 	for _, spec := range []docstore.Spec{
 		{},
 		{Name: "c"},
@@ -173,8 +164,7 @@ func senselessSpecs(t *testing.T, engine docstore.Engine) {
 		index("i", docstore.Field{Name: "a"}),
 		index("i", docstore.Field{Kind: docstore.String}),
 		index("i", docstore.Field{Name: "_id", Kind: docstore.Int64}),
-		withDefault("a", text("x")), withDefault("a", docstore.Value{}), withDefault("b", number(1)), unique, second,
-		sparse(index("i", field, docstore.Field{Name: "b", Kind: docstore.Int64})), sparse(withDefault("a", number(1))), sparsePlace, sparseUnique,
+		sparse(index("i", field, docstore.Field{Name: "b", Kind: docstore.Int64})), sparsePlace, sparseUnique,
 		walked, placed, placedTwice,
 	} {
 		if _, err := engine.Open(t.Context(), spec); err == nil || spec.Validate() == nil {

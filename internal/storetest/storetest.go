@@ -79,18 +79,19 @@ type testCase struct {
 	run  func(t *testing.T, engine docstore.Engine)
 }
 
-// Prepare changes a store so that Open accepts a declaration whose unique indexes differ
-// from those of an earlier one. The earlier declaration is in use no longer.
-type Prepare func(ctx context.Context, engine docstore.Engine, spec docstore.Spec) error
-
 // RunReopening runs the cases that close a store and open it again. create makes an empty
-// store and returns a function that opens it. The case closes the engine. prepare is nil for
-// an engine whose Open accepts every declaration.
-func RunReopening(t *testing.T, create func(t *testing.T) (open func(t *testing.T) docstore.Engine), prepare Prepare) {
-	if prepare == nil {
-		prepare = func(context.Context, docstore.Engine, docstore.Spec) error { return nil }
-	}
-	for _, c := range reopeningCases(prepare) {
+// store and returns a function that opens it. The case closes the engine.
+func RunReopening(t *testing.T, create func(t *testing.T) (open func(t *testing.T) docstore.Engine)) {
+	runReopening(t, create, reopeningCases())
+}
+
+// RunRebuilding runs those for an engine that rebuilds an index whose declaration has changed.
+func RunRebuilding(t *testing.T, create func(t *testing.T) (open func(t *testing.T) docstore.Engine)) {
+	runReopening(t, create, rebuildingCases())
+}
+
+func runReopening(t *testing.T, create func(t *testing.T) (open func(t *testing.T) docstore.Engine), cases []reopeningCase) {
+	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) { c.run(t, create(t)) })
 	}
 }

@@ -58,7 +58,7 @@ func TestADumpGoesThroughStandardOutputAndInput(t *testing.T) {
 	if err := os.Mkdir(from, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := storekeeping.Prepare(context.Background(), options, storekeeping.Preparation{}); err != nil {
+	if _, err := storekeeping.Prepare(context.Background(), options); err != nil {
 		t.Fatal(err)
 	}
 	dumped := runWith(t.Context(), nil, "", "store", "dump", "--data", from, "-")

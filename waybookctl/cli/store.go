@@ -65,20 +65,18 @@ func summed(report progress.Reporter) func(collection string, documents int64) {
 
 type storePrepare struct {
 	storeChoice `embed:""`
-
-	DropReplaced bool `help:"On MongoDB, drop the indexes that other versions of the services declare differently. Use it when only this version runs."`
 }
 
 // Run prepares the store.
 func (c *storePrepare) Run(ctx context.Context, out *output.Printer) error {
-	prepared, err := storekeeping.Prepare(ctx, c.options(out), storekeeping.Preparation{DropReplaced: c.DropReplaced})
+	prepared, err := storekeeping.Prepare(ctx, c.options(out))
 	if err != nil {
 		return err
 	}
 	return out.Value(prepared, func(page *output.Page) {
-		heads := []string{"SERVICE", "COLLECTION", "STATE", "INDEXES MADE", "INDEXES DROPPED", "PLACEMENT"}
+		heads := []string{"SERVICE", "COLLECTION", "STATE", "INDEXES MADE", "PLACEMENT"}
 		output.Rows(page, heads, prepared.Collections, func(p storekeeping.PreparedCollection) []string {
-			return []string{p.Service, p.Name, stateOf(p), strings.Join(p.IndexesMade, " "), strings.Join(p.IndexesDropped, " "), p.Placement}
+			return []string{p.Service, p.Name, stateOf(p), strings.Join(p.IndexesMade, " "), p.Placement}
 		})
 	})
 }

@@ -205,21 +205,15 @@ type Prepared struct {
 	Collections []PreparedCollection `json:"collections"`
 }
 
-// Preparation says what Prepare does besides on MongoDB; the embedded store always drops such indexes.
-type Preparation = mongo.Preparation
-
 // PreparedCollection is a collection that exists as its service declares it.
 type PreparedCollection struct {
 	Service string `json:"service"`
 	Name    string `json:"name"`
 	// Made reports whether the collection is new.
 	Made bool `json:"made"`
-	// IndexesFound existed. IndexesMade are new, or replace one with another declaration.
+	// IndexesFound existed. IndexesMade are new.
 	IndexesFound []string `json:"indexes_found"`
 	IndexesMade  []string `json:"indexes_made"`
-	// IndexesDropped are those that declarations of other versions had left, by their names on
-	// the server.
-	IndexesDropped []string `json:"indexes_dropped,omitempty"`
 	// Placement is "one shard", "by _id" or "by place" on a sharded cluster, and empty elsewhere. Sharded
 	// reports whether this call sharded the collection.
 	Placement string `json:"placement,omitempty"`
@@ -229,7 +223,7 @@ type PreparedCollection struct {
 // Prepare creates all missing collections and indexes that the services declare, and on a sharded
 // cluster shards the collections declared so. It keeps existing data, so it may be repeated, on
 // MongoDB even while services run.
-func Prepare(ctx context.Context, options Options, preparation Preparation) (prepared Prepared, err error) {
+func Prepare(ctx context.Context, options Options) (prepared Prepared, err error) {
 	parts, err := options.parts()
 	if err != nil {
 		return prepared, err
@@ -245,7 +239,7 @@ func Prepare(ctx context.Context, options Options, preparation Preparation) (pre
 			return prepared, err
 		}
 		for _, c := range collections {
-			made, err := prepare(ctx, store, p.name, c, preparation)
+			made, err := prepare(ctx, store, p.name, c)
 			if err != nil {
 				return prepared, err
 			}
@@ -265,7 +259,7 @@ func Renew(ctx context.Context, options Options) (err error) {
 	return store.Renew(ctx)
 }
 
-func prepare(ctx context.Context, store docstore.Engine, service string, c collection, preparation Preparation) (PreparedCollection, error) {
+func prepare(ctx context.Context, store docstore.Engine, service string, c collection) (PreparedCollection, error) {
 	made := PreparedCollection{
 		Service: service, Name: c.spec.Name, Made: !c.found.Exists,
 		IndexesFound: []string{}, IndexesMade: []string{},
@@ -277,18 +271,13 @@ func prepare(ctx context.Context, store docstore.Engine, service string, c colle
 			made.IndexesFound = append(made.IndexesFound, index.Name)
 		}
 	}
+	if _, err := store.Open(ctx, c.spec); err != nil {
+		return made, fmt.Errorf("open collection %s: %w", c.spec.Name, err)
+	}
 	server, isMongoDB := store.(*mongo.Engine)
 	if !isMongoDB {
-		if _, err := store.Open(ctx, c.spec); err != nil {
-			return made, fmt.Errorf("open collection %s: %w", c.spec.Name, err)
-		}
 		return made, nil
 	}
-	changes, err := server.Prepare(ctx, c.spec, preparation)
-	if err != nil {
-		return made, fmt.Errorf("prepare collection %s: %w", c.spec.Name, err)
-	}
-	made.IndexesDropped = changes.Dropped
 	before, err := server.Placement(ctx, c.spec)
 	if err != nil {
 		return made, err

@@ -32,18 +32,17 @@ type indexState struct {
 	Complete bool         `bson:"complete"`
 }
 
-// fieldState is a field of an index in the catalog. Default is an int64, a string or nil.
+// fieldState is a field of an index in the catalog.
 type fieldState struct {
-	Name    string        `bson:"name"`
-	Kind    docstore.Kind `bson:"kind"`
-	Default any           `bson:"default,omitempty"`
+	Name string        `bson:"name"`
+	Kind docstore.Kind `bson:"kind"`
 }
 
 // state returns the catalog entry of an index of the spec once it is complete.
 func state(spec docstore.Spec, index docstore.Index) indexState {
 	s := indexState{Name: index.Name, Unique: index.Unique, Sparse: index.Sparse, Complete: true}
 	for _, field := range index.Fields {
-		s.Fields = append(s.Fields, fieldState{field.Name, field.Kind, spec.Defaults[field.Name].BSON()})
+		s.Fields = append(s.Fields, fieldState{field.Name, field.Kind})
 	}
 	return s
 }
@@ -56,17 +55,11 @@ func (s indexState) equal(other indexState) bool {
 
 // spec returns the declaration as a Spec.
 func (d declaration) spec(collection string) docstore.Spec {
-	spec := docstore.Spec{Name: collection, ID: d.ID, Defaults: make(map[string]docstore.Value)}
+	spec := docstore.Spec{Name: collection, ID: d.ID}
 	for _, had := range d.Indexes {
 		index := docstore.Index{Name: had.Name, Unique: had.Unique, Sparse: had.Sparse}
 		for _, field := range had.Fields {
 			index.Fields = append(index.Fields, docstore.Field{Name: field.Name, Kind: field.Kind})
-			switch value := field.Default.(type) {
-			case int64:
-				spec.Defaults[field.Name] = docstore.ValueOf(value)
-			case string:
-				spec.Defaults[field.Name] = docstore.ValueOf(value)
-			}
 		}
 		spec.Indexes = append(spec.Indexes, index)
 	}
@@ -198,7 +191,7 @@ func (e *Engine) Inspect(ctx context.Context, spec docstore.Spec) (docstore.Insp
 	if err := found.checkID(spec); err != nil {
 		return docstore.Inspection{}, err
 	}
-	there := docstore.Spec{Name: spec.Name, ID: spec.ID, Defaults: spec.Defaults}
+	there := docstore.Spec{Name: spec.Name, ID: spec.ID}
 	inspection := docstore.Inspection{Exists: found.ID != 0}
 	for _, index := range spec.Indexes {
 		if slices.ContainsFunc(found.Indexes, state(spec, index).equal) {

@@ -59,10 +59,6 @@ func (e *Engine) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, 
 	return t, nil
 }
 
-// Backfill does nothing: an index has each document under the default of a field that it
-// lacks.
-func (e *Engine) Backfill(ctx context.Context) (int64, error) { return 0, e.enterOnce(ctx) }
-
 // enterOnce returns the error that any call would return now, or nil.
 func (e *Engine) enterOnce(ctx context.Context) error {
 	return e.view(ctx, func(*bolt.Tx) error { return nil })

@@ -250,9 +250,8 @@ func (e *Engine) Close() error {
 }
 
 // Open creates the collection's indexes where they are missing, and returns the
-// collection. It drops no index. An index with the declared keys and uniqueness serves
-// whatever its name. If there is one of the declared name with another declaration, Open
-// creates the declared one beside it; a unique one only Prepare creates.
+// collection. It drops no index. Open fails if there is one of the declared name with
+// another declaration.
 func (e *Engine) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, error) {
 	if err := spec.Validate(); err != nil {
 		return nil, err
@@ -275,10 +274,7 @@ func (e *Engine) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, 
 		if err := e.claim(ctx); err != nil {
 			return err
 		}
-		if _, err := t.reconcile(ctx, false); err != nil {
-			return err
-		}
-		if _, err := t.backfill(ctx); err != nil {
+		if err := t.reconcile(ctx); err != nil {
 			return err
 		}
 		return t.checkStamping(ctx)

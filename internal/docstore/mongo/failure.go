@@ -38,7 +38,7 @@ func portError(ctx context.Context, err error) error {
 	case err == nil, errors.As(err, &duplicate),
 		errors.Is(err, docstore.ErrNotFound), errors.Is(err, docstore.ErrConflict),
 		errors.Is(err, errRefused),
-		(errors.Is(err, errMisfit) || errors.Is(err, errUnfit) || errors.Is(err, errNotPrepared)) && ctx.Err() == nil:
+		(errors.Is(err, errMisfit) || errors.Is(err, errUnfit)) && ctx.Err() == nil:
 		return err
 	case ctx.Err() != nil:
 		return fmt.Errorf("%w: %v", ctx.Err(), err)
@@ -130,8 +130,7 @@ func (t *table) duplicateIn(answer bson.Raw, message string) (index string) {
 		return docstore.IDIndex
 	}
 	for _, declared := range indexesOf(t.spec) {
-		// It may have other keys, if it is left from an earlier declaration.
-		if declared.Unique && isNameOf(declared, name) {
+		if declared.Unique && declared.Name == name {
 			return declared.Name
 		}
 	}

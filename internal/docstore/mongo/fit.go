@@ -124,7 +124,7 @@ func (t *table) checkIDKind(ctx context.Context) error {
 // checkFit returns an error if a document lacks a field of the indexes or has it with
 // another type. The server would accept such a document, but scans would not find it. It
 // reads the whole collection, once, and for as long as that takes.
-func (t *table) checkFit(ctx context.Context, indexes []named) error {
+func (t *table) checkFit(ctx context.Context, indexes []docstore.Index) error {
 	alternatives := bson.A{}
 	for _, index := range indexes {
 		for _, field := range index.Fields {
@@ -160,7 +160,7 @@ func (t *table) misfits(field docstore.Field, mayLack bool) bson.D {
 	wrong := bson.A{}
 	for _, each := range typesOf(field.Kind) {
 		condition := bson.D{{Key: "$not", Value: bson.D{{Key: "$type", Value: each}}}}
-		if _, hasDefault := t.spec.Defaults[field.Name]; hasDefault || mayLack { // Backfill gives the others the default
+		if mayLack {
 			condition = append(condition, bson.E{Key: "$exists", Value: true})
 		}
 		wrong = append(wrong, bson.D{{Key: field.Name, Value: condition}})

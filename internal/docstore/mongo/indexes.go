@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"slices"
-	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -31,9 +29,6 @@ const reconcileTries = 3
 // primaryIndex is the server's name for the index of _id.
 const primaryIndex = "_id_"
 
-// errNotPrepared reports an index that only Prepare creates.
-var errNotPrepared = errors.New("run waybookctl store prepare")
-
 // keysOf returns the keys of an index on the server. They end with _id, so that the index
 // alone serves scans. A unique index does not include _id, because that would make every
 // key unique. Its scans do not need _id: no two documents have equal fields. A sparse index does not
@@ -57,20 +52,6 @@ func sameKeys(stored, declared bson.D) bool {
 	})
 }
 
-// changedName returns the name of an index if another version of the program has an index
-// of the declared name with another declaration.
-func changedName(index docstore.Index) string {
-	hash := fnv.New32a()
-	fmt.Fprint(hash, keysOf(index), index.Unique)
-	return fmt.Sprintf("%s__%08x", index.Name, hash.Sum32())
-}
-
-// isNameOf reports whether some version of the program gives the declared index this name.
-func isNameOf(index docstore.Index, name string) bool {
-	suffix, isChanged := strings.CutPrefix(name, index.Name+"__")
-	return name == index.Name || isChanged && len(suffix) == 8 && strings.Trim(suffix, "0123456789abcdef") == ""
-}
-
 // storedIndex is an index as the server lists it.
 type storedIndex struct {
 	Name      string   `bson:"name"`
@@ -82,9 +63,8 @@ type storedIndex struct {
 	Collation bson.Raw `bson:"collation"`
 }
 
-// serves reports whether this index has all documents of the declared one in its order, and refuses
-// what that refuses. Its name does not matter, nor that it has the documents that lack the field of a
-// sparse one.
+// serves reports whether this index has all documents of the declared one in its order, and refuses what that refuses.
+// It may have the documents that lack the field of a sparse one.
 func (s storedIndex) serves(index docstore.Index) bool {
 	return !s.Hidden && s.Unique == index.Unique && (!s.Sparse || index.Sparse) && len(s.Partial) == 0 && isSimple(s.Collation) && sameKeys(s.Key, keysOf(index))
 }
@@ -122,94 +102,59 @@ func hasCode(err error, codes ...int) bool {
 	return errors.As(err, &command) && slices.Contains(codes, int(command.Code))
 }
 
-// named is a declared index with its name on the server.
-type named struct {
-	docstore.Index
-	name string
-}
-
-// match finds the server's names of the declared indexes. Present ones exist, or are being
-// built. Missing ones have the name to be created with.
-func (t *table) match(stored map[string]storedIndex) (present, missing []named) {
+// match sorts the declared indexes into those that exist, or are being built, and those that do not. It returns an
+// error if another one has the name of a declared one.
+func (t *table) match(stored map[string]storedIndex) (present, missing []docstore.Index, err error) {
 	for _, index := range indexesOf(t.spec) {
-		name, taken := index.Name, false
-		for _, has := range stored {
-			if has.serves(index) && (!taken || has.Name == index.Name) {
-				name, taken = has.Name, true
-			}
+		has, isTaken := stored[index.Name]
+		switch {
+		case !isTaken:
+			missing = append(missing, index)
+		case has.serves(index):
+			present = append(present, index)
+		default:
+			missing = append(missing, index)
+			err = fmt.Errorf("%w: index %q of collection %q exists with another declaration; drop it", errMisfit, index.Name, t.spec.Name)
 		}
-		if taken {
-			present = append(present, named{index, name})
-			continue
-		}
-		if _, changed := stored[name]; changed {
-			name = changedName(index)
-		}
-		missing = append(missing, named{index, name})
 	}
-	return present, missing
+	return present, missing, err
 }
 
-// reconcile makes the declared indexes exist, drops nothing, and returns the declared names
-// of those that it has created. Any number of processes may run it at once: the server
+// reconcile makes the declared indexes exist and drops nothing. Any number of processes may run it at once: the server
 // builds an index once, and the others wait for it.
-//
-// Only a preparation creates a unique index if there is one of that name with another
-// declaration. Versions of the program that run side by side need both.
-func (t *table) reconcile(ctx context.Context, mayChange bool) (created []string, err error) {
+func (t *table) reconcile(ctx context.Context) error {
 	if err := errors.Join(t.checkCollation(ctx), t.checkIDKind(ctx)); err != nil {
-		return nil, err
+		return err
 	}
 	for try := 1; ; try++ {
 		stored, err := t.storedIndexes(ctx)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if err := t.show(ctx, stored); err != nil {
-			return nil, err
+		present, missing, err := t.match(stored)
+		if err != nil {
+			return err
 		}
-		present, missing := t.match(stored)
 		if len(stored)+len(missing) == 0 { // no index creates the collection
-			return nil, t.make(ctx)
-		}
-		for _, index := range missing {
-			if index.Unique && index.name != index.Name && !mayChange {
-				return nil, fmt.Errorf("the unique index %q of collection %q exists with another declaration: %w", index.Name, t.spec.Name, errNotPrepared)
-			}
+			return t.make(ctx)
 		}
 		if err := t.checkFit(ctx, missing); err != nil {
-			return nil, err
-		}
-		created = created[:0]
-		for _, index := range missing {
-			created = append(created, index.Name)
+			return err
 		}
 		err = t.create(ctx, present, missing)
 		if !hasCode(err, indexAlreadyExists, indexOptionsConflict, indexKeySpecsConflict) || try == reconcileTries {
-			return created, err
+			return err
 		}
 	}
 }
 
-// show makes the hidden indexes visible that serve declared ones. No query uses a hidden index, and the server
-// keeps it up to date: https://www.mongodb.com/docs/manual/core/index-hidden/.
-func (t *table) show(ctx context.Context, stored map[string]storedIndex) error {
-	for name, index := range stored {
-		if !index.Hidden {
-			continue
-		}
-		index.Hidden = false
-		if !slices.ContainsFunc(indexesOf(t.spec), index.serves) {
-			continue
-		}
-		err := t.engine.database.RunCommand(ctx, bson.D{
-			{Key: "collMod", Value: t.spec.Name}, {Key: "index", Value: bson.D{{Key: "name", Value: name}, {Key: "hidden", Value: false}}},
-			{Key: "writeConcern", Value: bson.D{{Key: "w", Value: "majority"}}},
-		}).Err()
-		if err != nil {
-			return fmt.Errorf("show the hidden index %q of collection %q: %w", name, t.spec.Name, err)
-		}
-		stored[name] = index
+// namespaceExists is the error code of create if the collection exists.
+const namespaceExists = 48
+
+// make creates the collection, if it does not exist.
+func (t *table) make(ctx context.Context) error {
+	if err := t.engine.database.CreateCollection(ctx, t.spec.Name); err != nil && !hasCode(err, namespaceExists) {
+		return fmt.Errorf("create collection %q: %w", t.spec.Name, err)
 	}
 	return nil
 }
@@ -220,13 +165,13 @@ func (t *table) show(ctx context.Context, stored map[string]storedIndex) error {
 // The server does not learn the deadline of ctx, because it would abort a build then. A
 // later start would begin it again, and never end it. By default, a build ends only when all voting
 // members have built the index, so one that is down would block the start.
-func (t *table) create(ctx context.Context, present, missing []named) error {
+func (t *table) create(ctx context.Context, present, missing []docstore.Index) error {
 	ctx, cancel := withoutDeadline(ctx)
 	defer cancel()
 	byMajority := options.CreateIndexes().SetCommitQuorumMajority()
 	var models []mongo.IndexModel
 	for _, index := range missing {
-		models = append(models, index.model())
+		models = append(models, modelOf(index))
 	}
 	if len(models) > 0 {
 		if _, err := t.collection.Indexes().CreateMany(ctx, models, byMajority); err != nil {
@@ -234,19 +179,19 @@ func (t *table) create(ctx context.Context, present, missing []named) error {
 		}
 	}
 	for _, index := range present {
-		if _, err := t.collection.Indexes().CreateOne(ctx, index.model(), byMajority); err != nil {
-			return fmt.Errorf("wait for index %q of collection %q: %w", index.name, t.spec.Name, err)
+		if _, err := t.collection.Indexes().CreateOne(ctx, modelOf(index), byMajority); err != nil {
+			return fmt.Errorf("wait for index %q of collection %q: %w", index.Name, t.spec.Name, err)
 		}
 	}
 	return nil
 }
 
-func (n named) model() mongo.IndexModel {
-	built := options.Index().SetName(n.name).SetUnique(n.Unique)
-	if n.Sparse {
+func modelOf(index docstore.Index) mongo.IndexModel {
+	built := options.Index().SetName(index.Name).SetUnique(index.Unique)
+	if index.Sparse {
 		built.SetSparse(true)
 	}
-	return mongo.IndexModel{Keys: keysOf(n.Index), Options: built}
+	return mongo.IndexModel{Keys: keysOf(index), Options: built}
 }
 
 // Inspect compares the declaration with the server's list of indexes.
@@ -275,9 +220,9 @@ func (e *Engine) Inspect(ctx context.Context, spec docstore.Spec) (docstore.Insp
 	if spec.Sharding == docstore.ByID {
 		delete(stored, hashedIndex)
 	}
-	present, missing := t.match(stored)
+	present, missing, _ := t.match(stored)
 	for _, index := range present {
-		delete(stored, index.name)
+		delete(stored, index.Name)
 	}
 	for _, index := range missing {
 		inspection.Missing = append(inspection.Missing, declaredName(index.Name))

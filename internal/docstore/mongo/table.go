@@ -75,18 +75,11 @@ func (t *table) filter(s selection) bson.D {
 		}
 		filter = t.placed(ids...)
 	}
-	if s.bounds.WithTombstones || !t.mayHaveTombstones(s.all[0].Name) {
+	// No condition of a selection matches a missing field, and tombstones keep few.
+	if s.bounds.WithTombstones || !t.spec.Keeps(s.all[0].Name) {
 		return filter
 	}
 	return t.alive(filter)
-}
-
-// mayHaveTombstones reports whether tombstones may have the first field of an index. No condition of a
-// selection matches a missing field, so the selections in other indexes need not exclude them. An older
-// version, which does not know a field with a default, leaves it in its tombstones for a while.
-func (t *table) mayHaveTombstones(first string) bool {
-	_, hasDefault := t.spec.Defaults[first]
-	return hasDefault || t.spec.Keeps(first)
 }
 
 // alive returns a filter for those of its documents that are no tombstones.

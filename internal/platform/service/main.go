@@ -123,7 +123,6 @@ func (h Host) Serve(ctx context.Context, listener net.Listener, services ...Serv
 	for _, each := range services {
 		Sweep(ctx, h.Env, sweeps, each)
 	}
-	Sweep(ctx, h.Env, sweeps, Backfill(h.store))
 	if h.Deps.Small.IsOn() {
 		Sweep(ctx, h.Env, sweeps, h.Deps.Small)
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/waybook/waybook/internal/chance"
-	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/process"
 )
 
@@ -20,19 +19,6 @@ type Sweeper interface {
 	Name() string
 	// Sweep does what is due.
 	Sweep(ctx context.Context) error
-}
-
-// Backfill returns the sweeper that completes the documents which older versions of the
-// program write to the store.
-func Backfill(store docstore.Engine) Sweeper { return backfill{store} }
-
-type backfill struct{ store docstore.Engine }
-
-func (backfill) Name() string { return "store" }
-
-func (b backfill) Sweep(ctx context.Context) error {
-	_, err := b.store.Backfill(ctx)
-	return err
 }
 
 // Sweep runs a sweeper now, again after a random part of the interval, and then once
