@@ -107,9 +107,6 @@ func (l *limiter) attempt(from source) attempt {
 	email := counter{attemptsID("email", from.emailKey, end), map[string]int64{everybody: l.limits.email}}
 	client := counter{"", map[string]int64{}}
 	for i, network := range admission.KeysOf(from.client) {
-		if i > 0 && network == "" {
-			break
-		}
 		key, allowance := digestOf(network), int64(admission.Allowance(i))
 		email.limits[key], client.limits[key] = l.limits.pair*allowance, l.limits.client*allowance
 		client.id = attemptsID("client", network, end) // in the end that of the widest network

@@ -14,14 +14,14 @@ import (
 const (
 	// sessionBatch is how many sessions are read at a time.
 	sessionBatch = 1000
-	// maxSessionDeletions bounds the sessions that one call deletes.
-	maxSessionDeletions = 100
+	// maxClosed bounds the sessions that a new one closes.
+	maxClosed = 100
 	// tidyTimeout bounds how long a call reads and deletes sessions that are closed already.
 	tidyTimeout = 2 * time.Second
 )
 
-// makeRoom closes the oldest other sessions of a user who has as many open ones as the limit allows.
-// Calls at the same moment may exceed the limit by their number; the next call closes the excess. A call closes at most maxSessionDeletions, so a
+// makeRoom closes the oldest other sessions of a user who has as many open ones as the limit allows. Calls at the same
+// moment may exceed the limit by their number; the next call closes the excess. A call closes at most maxClosed, so a
 // lowered limit may take several calls.
 func (s *server) makeRoom(ctx context.Context, opened session) error {
 	if s.maxSessions <= 0 {
@@ -37,7 +37,7 @@ func (s *server) makeRoom(ctx context.Context, opened session) error {
 		return nil
 	}
 	slices.SortFunc(open, func(a, b session) int { return cmp.Compare(a.CreateMillis, b.CreateMillis) })
-	return removeEach(ctx, open[:min(excess, maxSessionDeletions)], s.closeSession)
+	return removeEach(ctx, open[:min(excess, maxClosed)], s.closeSession)
 }
 
 // removeClosed deletes sessions of a user's earlier generations, which are closed. It returns
@@ -57,7 +57,7 @@ func (s *server) removeClosed(ctx context.Context, u user) *int64 {
 		s.log.WarnContext(ctx, "failed to read closed sessions", "error", err)
 		return nil
 	}
-	if err := removeEach(ctx, removable[:min(len(removable), maxSessionDeletions)], s.deleteSession); err != nil {
+	if err := removeEach(ctx, removable, s.deleteSession); err != nil {
 		s.log.WarnContext(ctx, "failed to delete closed sessions", "error", err)
 	}
 	return &closed
