@@ -76,14 +76,13 @@ type session struct {
 
 func (s session) expiry() int64 { return s.ExpireMillis }
 
-// attempts counts failed login attempts in one time window, for an email address or from a
-// client address.
+// attempts counts failed login attempts in one time window, for an email address or from the widest network of a
+// client.
 type attempts struct {
 	// ID is the result of attemptsID.
-	ID    string `bson:"_id"`
-	Count int64  `bson:"count"`
-	// Clients are the attempts for an email address by client, which is a SHA-256 of its address.
-	Clients map[string]int64 `bson:"clients,omitempty"`
+	ID string `bson:"_id"`
+	// Failed are the attempts by client and by network, each of which is a SHA-256 of its address, and those of everybody.
+	Failed map[string]int64 `bson:"failed,omitempty"`
 	// Judged is how many attempts changed the count, so that right ones change it too.
 	Judged int64 `bson:"judged"`
 	// ExpireMillis is when the count may be removed, in milliseconds since 1970.
