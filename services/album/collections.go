@@ -1,6 +1,7 @@
 package album
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/waybook/waybook/internal/content/changes"
@@ -59,14 +60,7 @@ func (a *album) movedTo(request *albumv1.UpdateAlbumRequest) *typev1.Location {
 	if request.Lat == nil && request.Lng == nil {
 		return request.GetLocation()
 	}
-	to := &typev1.Location{Lat: a.Lat, Lng: a.Lng}
-	if request.Lat != nil {
-		to.Lat = request.GetLat()
-	}
-	if request.Lng != nil {
-		to.Lng = request.GetLng()
-	}
-	return to
+	return &typev1.Location{Lat: *cmp.Or(request.Lat, &a.Lat), Lng: *cmp.Or(request.Lng, &a.Lng)}
 }
 
 // byOwner orders an owner's albums by creation.
