@@ -5,10 +5,13 @@ import (
 
 	"github.com/waybook/waybook/internal/content/changes"
 	"github.com/waybook/waybook/internal/content/choices"
+	"github.com/waybook/waybook/internal/content/fields"
 	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/service"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 )
 
 // blog is the stored form of a diary entry.
@@ -50,6 +53,22 @@ type blog struct {
 	MovedScore   int64 `bson:"moved_score,omitempty"`
 	UnnamedScore int64 `bson:"unnamed_score,omitempty"`
 }
+
+// messages are those with the fields of an entry.
+type messages = fields.Messages[blogv1.Blog, blogv1.CreateBlogRequest, blogv1.UpdateBlogRequest, moveinv1.Entry]
+
+// blogFields are the fields that its author gives an entry, but for the quoted one and the vote, whose rules are their own.
+// Requests and records have their limits.
+var blogFields = fields.New(func(c fields.Copy, b *blog, m messages) {
+	fields.Number(c, "type", &b.Type, &m.Shown.Type, &m.Create.Type, m.Update.Type, &m.Record.Type)
+	fields.Location(c, &b.Lat, &b.Lng, &b.Cell, &m.Shown.Location, m.Create.Location, m.Update.Location, &m.Record.Lat, &m.Record.Lng)
+	fields.Value(c, "title", &b.Title, &m.Shown.Title, &m.Create.Title, m.Update.Title, &m.Record.Title)
+	fields.Value(c, "content", &b.Content, &m.Shown.Content, &m.Create.Content, m.Update.Content, &m.Record.Content)
+	fields.Message(c, "post_day", &b.PostDay, &m.Shown.PostDate, m.Create.PostDate, m.Update.PostDate, &m.Record.PostDate, dayFromProto, day.proto)
+	fields.Number(c, "weather", &b.Weather, &m.Shown.Weather, &m.Create.Weather, m.Update.Weather, &m.Record.Weather)
+	fields.Value(c, "zoom_level", &b.ZoomLevel, &m.Shown.ZoomLevel, m.Create.ZoomLevel, m.Update.ZoomLevel, m.Record.ZoomLevel)
+	fields.Number(c, "map_type", &b.MapType, &m.Shown.MapType, &m.Create.MapType, m.Update.MapType, m.Record.MapType)
+})
 
 // day is a calendar day as one sortable number, such as 20260228.
 type day int64

@@ -114,8 +114,8 @@ func (s *server) BatchGetBlogs(ctx context.Context, request *blogv1.BatchGetBlog
 func (s *server) showAll(ctx context.Context, blogs []blog) []*blogv1.Blog {
 	authors := s.profiles.Show(ctx, s.blogs.OwnersOf(blogs)...)
 	shown := make([]*blogv1.Blog, len(blogs))
-	for i, b := range blogs {
-		shown[i] = blogProto(b, authors.Of(b.AuthorID))
+	for i := range blogs {
+		shown[i] = blogProto(&blogs[i], authors.Of(blogs[i].AuthorID))
 	}
 	return shown
 }

@@ -76,8 +76,8 @@ func (s *server) BatchGetPois(ctx context.Context, request *poiv1.BatchGetPoisRe
 func (s *server) showAll(ctx context.Context, pois []poi) []*poiv1.Poi {
 	owners := s.profiles.Show(ctx, s.pois.OwnersOf(pois)...)
 	shown := make([]*poiv1.Poi, len(pois))
-	for i, p := range pois {
-		shown[i] = poiProto(p, owners.Of(p.OwnerID))
+	for i := range pois {
+		shown[i] = poiProto(&pois[i], owners.Of(pois[i].OwnerID))
 	}
 	return shown
 }
