@@ -10,8 +10,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/waybook/waybook/edge/form"
-	"github.com/waybook/waybook/edge/push"
 	"github.com/waybook/waybook/edge/reply"
+	"github.com/waybook/waybook/internal/arena"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
@@ -96,36 +96,30 @@ func idList[Request listRequest, Response pageResponse, Item any](
 			return err
 		}
 		out, end := &x.Out, part[Item]{idOf: idOf, left: cmp.Or(int64(request.GetPageSize()), math.MaxInt64), token: request.GetPageToken()}
-		position, hasBegun, isTaken := 0, false, false
-		var failed error // of the reply, not of the service
-		take := func(response any) error {
-			isTaken = true
+		position, hasBegun := 0, false
+		writePage := func() error {
+			ctx, cancel := c.callContext(ctx)
+			defer cancel()
+			ctx, memory := arena.Lend(ctx)
+			defer memory.Free()
+			turnTo(request, end.pageSize(hasBegun), end.token)
+			page, err := call(ctx, request)
 			out.Sink.Resume()
+			if err != nil {
+				return err
+			}
 			if !hasBegun {
 				hasBegun = true
 				reply.StartSuccess(out.Writer)
 				out.BeginList(list.Name)
 			}
-			page := response.(Response)
-			position, failed = list.Write(out, end.take(itemsOf(page), page.GetNextPageToken()), position)
-			return failed
+			position, err = list.Write(out, end.take(itemsOf(page), page.GetNextPageToken()), position)
+			return err
 		}
-		nextPage := func() error {
-			ctx, cancel := c.callContext(ctx)
-			defer cancel()
-			turnTo(request, end.pageSize(hasBegun), end.token)
-			isTaken = false
-			page, err := call(ctx, request, push.To(take))
-			if err == nil && !isTaken {
-				_ = take(page)
-			}
-			return cmp.Or(err, failed)
-		}
-		err := nextPage()
+		err := writePage()
 		for err == nil && end.hasMore() {
 			out.Sink.Wait()
-			err = nextPage()
-			out.Sink.Resume()
+			err = writePage()
 		}
 		if err != nil {
 			return err

@@ -1,7 +1,6 @@
 package operation
 
 import (
-	"cmp"
 	"context"
 
 	"buf.build/go/protovalidate"
@@ -9,8 +8,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/waybook/waybook/edge/push"
 	"github.com/waybook/waybook/edge/reply"
+	"github.com/waybook/waybook/internal/arena"
 	"github.com/waybook/waybook/internal/platform/rules"
 )
 
@@ -46,22 +45,20 @@ func paged[Request proto.Message, Response any](
 		if err := x.In.complaint(c.Validator, request); err != nil {
 			return err
 		}
-		isTaken, failed := false, error(nil) // failed is the reply, not the service
-		take := func(response any) error {
-			isTaken = true
-			reply.StartSuccess(x.Out.Writer)
-			if failed = write(ctx, c, &x.Out, response.(Response)); failed == nil {
-				x.Out.Finish()
-			}
-			return failed
+		callCtx, end := c.callContext(ctx)
+		defer end()
+		callCtx, memory := arena.Lend(callCtx)
+		defer memory.Free()
+		response, err := call(callCtx, request)
+		if err != nil {
+			return err
 		}
-		callCtx, cancel := c.callContext(ctx)
-		defer cancel()
-		response, err := call(callCtx, request, push.To(take))
-		if err == nil && !isTaken {
-			_ = take(response)
+		reply.StartSuccess(x.Out.Writer)
+		if err := write(ctx, c, &x.Out, response); err != nil {
+			return err
 		}
-		return cmp.Or(err, failed)
+		x.Out.Finish()
+		return nil
 	}}
 }
 

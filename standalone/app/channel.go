@@ -11,7 +11,6 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
-	"github.com/waybook/waybook/edge/push"
 	"github.com/waybook/waybook/internal/arena"
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/internal/platform/tracing"
@@ -52,28 +51,18 @@ func (c *Channel) RegisterService(description *grpc.ServiceDesc, server any) {
 	}
 }
 
-// Invoke calls a unary method in the caller's goroutine. If the caller has a receiver (package push), that takes
-// the reply. Invoke ignores other options, which are for a transport.
-func (c *Channel) Invoke(ctx context.Context, name string, request, reply any, options ...grpc.CallOption) error {
+// Invoke calls a unary method in the caller's goroutine. It ignores the options, which are for a transport.
+func (c *Channel) Invoke(ctx context.Context, name string, request, reply any, _ ...grpc.CallOption) error {
 	called, ok := c.methods[name]
 	if !ok {
 		return status.Errorf(codes.Unimplemented, "there is no method %s", name)
 	}
-	ctx, to := arena.Without(withoutMetadata(ctx)), push.In(options)
-	if to != nil {
-		var memory *arena.Arena
-		ctx, memory = arena.With(ctx)
-		defer memory.Free()
-	}
-	ctx, end := c.spans.StartCall(ctx, name)
+	ctx, end := c.spans.StartCall(arena.Take(withoutMetadata(ctx)), name)
 	handed, err := called.handler(called.server, ctx, func(into any) error { return hand(into, request) }, c.interceptors.Unary)
-	if err == nil && to == nil {
+	if err == nil {
 		err = hand(reply, handed)
 	}
 	end(err)
-	if err == nil && to != nil {
-		_ = to(handed) // the receiver keeps its error
-	}
 	return err
 }
 

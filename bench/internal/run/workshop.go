@@ -203,8 +203,8 @@ func startStandalone(ctx context.Context, w *workshop, landmarks int) (*deployme
 }
 
 // standaloneOn starts standalone on a store that no process has open.
-func standaloneOn(w *workshop, data string, filled content, environment []string, args ...string) (*deployment, error) {
-	started, err := w.start("standalone", environment, append(onStore(data), args...)...)
+func standaloneOn(w *workshop, data string, filled content, environment []string) (*deployment, error) {
+	started, err := w.start("standalone", environment, onStore(data)...)
 	if err != nil {
 		return nil, err
 	}
