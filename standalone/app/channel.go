@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"reflect"
 
-	"github.com/fullstorydev/grpchan/inprocgrpc"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
@@ -16,13 +15,11 @@ import (
 	"github.com/waybook/waybook/internal/platform/tracing"
 )
 
-// Channel carries the edge's calls to the services in process. They pass the same
+// Channel carries unary calls to the services in process. They pass the same
 // interceptors as calls from outside (rule 15.4). Messages are not copied: neither side
 // changes a message that it has sent or received. It may be used concurrently after the
 // services are registered.
 type Channel struct {
-	// Channel carries streams, each in its own goroutine.
-	*inprocgrpc.Channel
 	methods      map[string]method
 	interceptors *service.Interceptors
 	spans        tracing.Tracing
@@ -36,22 +33,22 @@ type method struct {
 
 // NewChannel returns a channel without services.
 func NewChannel(interceptors *service.Interceptors, spans tracing.Tracing) *Channel {
-	c := &Channel{methods: map[string]method{}, interceptors: interceptors, spans: spans}
-	c.Channel = new(inprocgrpc.Channel).
-		WithCloner(inprocgrpc.CloneFunc(func(message any) (any, error) { return message, nil })).
-		WithServerStreamInterceptor(c.stream)
-	return c
+	return &Channel{methods: map[string]method{}, interceptors: interceptors, spans: spans}
 }
 
 // RegisterService adds a service's methods.
 func (c *Channel) RegisterService(description *grpc.ServiceDesc, server any) {
-	c.Channel.RegisterService(description, server)
 	for _, each := range description.Methods {
 		c.methods["/"+description.ServiceName+"/"+each.MethodName] = method{server, each.Handler}
 	}
 }
 
-// Invoke calls a unary method in the caller's goroutine. It ignores the options, which are for a transport.
+// NewStream implements grpc.ClientConnInterface. No service that standalone calls has streams.
+func (c *Channel) NewStream(_ context.Context, _ *grpc.StreamDesc, name string, _ ...grpc.CallOption) (grpc.ClientStream, error) {
+	return nil, status.Errorf(codes.Unimplemented, "%s: there are no streams in process", name)
+}
+
+// Invoke calls a method in the caller's goroutine. It ignores the options, which are for a transport.
 func (c *Channel) Invoke(ctx context.Context, name string, request, reply any, _ ...grpc.CallOption) error {
 	called, ok := c.methods[name]
 	if !ok {
