@@ -4,11 +4,11 @@ import (
 	"context"
 
 	"github.com/fullstorydev/grpchan/inprocgrpc"
+	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/grpc"
 
 	"github.com/waybook/waybook/internal/platform/requestid"
 	"github.com/waybook/waybook/internal/platform/service"
-	"github.com/waybook/waybook/internal/platform/tracing"
 )
 
 func (c *Channel) stream(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
@@ -24,5 +24,5 @@ func inherit(ctx context.Context) context.Context {
 	if id := requestid.From(caller); id != "" {
 		ctx = requestid.With(ctx, id)
 	}
-	return tracing.Carry(ctx, caller)
+	return trace.ContextWithSpan(ctx, trace.SpanFromContext(caller))
 }
