@@ -51,3 +51,53 @@ func TestEveryOperationHasACase(t *testing.T) {
 		}
 	}
 }
+
+// A parameter has a case if a file sends it, and calls its operation.
+func TestEveryParameterHasACaseAndIsInTheDocs(t *testing.T) {
+	read := func(path string) string {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	files, err := filepath.Glob(filepath.Join(caseDirectory, "*.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent, numbered := regexp.MustCompile(`\b(\w+)=(\w*)`), regexp.MustCompile(`\d+$`)
+	tried := map[string]bool{}
+	for _, file := range files {
+		functions, parameters := map[string]bool{}, map[string]bool{}
+		for _, each := range sent.FindAllStringSubmatch(read(file), -1) {
+			parameters[each[1]] = true
+			if each[1] == "func" {
+				functions[each[2]] = true
+			}
+		}
+		for function := range functions {
+			for parameter := range parameters {
+				tried[function+" with "+parameter] = true
+			}
+		}
+	}
+	contract, guide := read("../../docs/contract.md"), read("../../docs/legacy.md")
+	for _, each := range edge.Operations() {
+		for _, parameter := range each.Parameters {
+			name := each.Func + " with " + parameter.Name
+			isOfLists := parameter.Name == "limit" || parameter.Name == "after" // rules 9.2 to 9.4
+			if isOfLists || numbered.ReplaceAllString(parameter.Name, "") == "choice" && parameter.Name != "choice" {
+				continue
+			}
+			if !tried[name] {
+				t.Errorf("%s has no case", name)
+			}
+			if !strings.Contains(contract, "`"+parameter.Name+"`") {
+				t.Errorf("docs/contract.md does not name %s of %s", parameter.Name, each.Func)
+			}
+			if !strings.Contains(guide, parameter.Name) {
+				t.Errorf("docs/legacy.md does not name %s of %s", parameter.Name, each.Func)
+			}
+		}
+	}
+}
