@@ -156,7 +156,7 @@ func albumProto(a album, owner profiles.Profile) *albumv1.Album {
 		Location:   &typev1.Location{Lat: a.Lat, Lng: a.Lng},
 		CreateTime: timestamppb.New(a.CreateTime),
 		UpdateTime: timestamppb.New(a.UpdateTime),
-		Score:      a.Score + a.UnnamedScore,
+		Score:      a.shownScore(),
 		OldId:      aliases.OldID(a.ID, a.RequestKey),
 		Etag:       owned.EtagOf(a.ContentRevision, a.UpdateTime),
 		IsSmall:    aliases.IsSmall(a.ID, a.RequestKey),

@@ -31,7 +31,7 @@ func albumForm() movein.Form[album] {
 				OwnerID: given.GetOwnerId(), Title: given.GetTitle(), Category: given.GetCategory(),
 				Lat: given.GetLat(), Lng: given.GetLng(), Cell: nearby.CellOf(given.GetLat(), given.GetLng()),
 				CreateTime: movein.Time(given.GetCreateTime()), UpdateTime: movein.TimeOr(given.GetUpdateTime(), given.GetCreateTime()),
-				MovedScore: given.GetScore(), UnnamedScore: given.GetScore(),
+				MovedScore: given.GetScore(),
 			}
 		},
 		Record: func(a *album) proto.Message {

@@ -232,7 +232,7 @@ func blogProto(b blog, author profiles.Profile) *blogv1.Blog {
 		ReplyBlogId: b.ReplyBlogID,
 		ZoomLevel:   b.ZoomLevel,
 		MapType:     blogv1.MapType(b.MapType),
-		Score:       b.Score + b.UnnamedScore,
+		Score:       b.shownScore(),
 		Vote:        voteProto(b.Vote),
 		Reward:      b.Reward,
 		CreateTime:  timestamppb.New(b.CreateTime),
@@ -250,7 +250,7 @@ func voteProto(v *vote) *blogv1.Vote {
 	}
 	shown := &blogv1.Vote{Description: v.Description, Choices: make([]*blogv1.Choice, len(v.Choices))}
 	for i, c := range v.Choices {
-		shown.Choices[i] = &blogv1.Choice{Description: c.Description, Votes: c.Votes + c.UnnamedVotes}
+		shown.Choices[i] = &blogv1.Choice{Description: c.Description, Votes: c.Votes + max(0, c.MovedVotes-c.NamedVotes)}
 	}
 	return shown
 }

@@ -47,7 +47,7 @@ func blogOf(given *moveinv1.Entry) blog {
 		PostDay: dayFromProto(given.GetPostDate()), Weather: int32(given.GetWeather()),
 		ZoomLevel: defaultZoomLevel, MapType: int32(blogv1.MapType_MAP_TYPE_MAP),
 		CreateTime: movein.Time(given.GetCreateTime()), UpdateTime: movein.TimeOr(given.GetUpdateTime(), given.GetCreateTime()),
-		Reward: given.GetReward(), MovedScore: given.GetScore(), UnnamedScore: given.GetScore(),
+		Reward: given.GetReward(), MovedScore: given.GetScore(),
 	}
 	if given.ZoomLevel != nil {
 		b.ZoomLevel = given.GetZoomLevel()
@@ -59,7 +59,7 @@ func blogOf(given *moveinv1.Entry) blog {
 		b.Vote = &vote{Description: asked.GetDescription()}
 		for _, each := range asked.GetChoices() {
 			b.Vote.Choices = append(b.Vote.Choices, choice{
-				Description: each.GetDescription(), MovedVotes: each.GetVotes(), UnnamedVotes: each.GetVotes(),
+				Description: each.GetDescription(), MovedVotes: each.GetVotes(),
 			})
 		}
 	}

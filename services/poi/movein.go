@@ -31,7 +31,7 @@ func poiForm() movein.Form[poi] {
 				OwnerID: given.GetOwnerId(), Name: given.GetName(), Category: int64(given.GetCategory()),
 				Lat: given.GetLat(), Lng: given.GetLng(), Cell: nearby.CellOf(given.GetLat(), given.GetLng()),
 				CreateTime: movein.Time(given.GetCreateTime()), UpdateTime: movein.TimeOr(given.GetUpdateTime(), given.GetCreateTime()),
-				MovedScore: given.GetScore(), UnnamedScore: given.GetScore(),
+				MovedScore: given.GetScore(),
 			}
 		},
 		Record: func(p *poi) proto.Message {

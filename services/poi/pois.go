@@ -140,7 +140,7 @@ func poiProto(p poi, owner profiles.Profile) *poiv1.Poi {
 		Location:   &typev1.Location{Lat: p.Lat, Lng: p.Lng},
 		CreateTime: timestamppb.New(p.CreateTime),
 		UpdateTime: timestamppb.New(p.UpdateTime),
-		Score:      p.Score + p.UnnamedScore,
+		Score:      p.shownScore(),
 		OldId:      aliases.OldID(p.ID, p.RequestKey),
 		Etag:       owned.EtagOf(p.ContentRevision, p.UpdateTime),
 		IsSmall:    aliases.IsSmall(p.ID, p.RequestKey),
