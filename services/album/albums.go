@@ -125,7 +125,7 @@ func albumProto(a *album, owner profiles.Profile) *albumv1.Album {
 		Owner:      owner.Proto(a.OwnerID),
 		CreateTime: timestamppb.New(a.CreateTime),
 		UpdateTime: timestamppb.New(a.UpdateTime),
-		Score:      a.Score + a.UnnamedScore,
+		Score:      a.shownScore(),
 		OldId:      aliases.OldID(a.ID, a.RequestKey),
 		Etag:       owned.EtagOf(a.ContentRevision, a.UpdateTime),
 		IsSmall:    aliases.IsSmall(a.ID, a.RequestKey),

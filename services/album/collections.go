@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/internal/content/changes"
-	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/fields"
 	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/docstore"
@@ -33,15 +32,15 @@ type album struct {
 	// ContentRevision is part of the etag; see owned.ContentRevision.
 	ContentRevision int64 `bson:"content_revision,omitempty"`
 	Score           int64 `bson:"score"`
-	// Recommendations is the mark of Score; see package choices.
-	Recommendations choices.Mark `bson:"recommendations"`
+	// ScoreRound is the round of Score; see package choices.
+	ScoreRound int64 `bson:"score_round"`
 	// LatestPhoto and LatestComment are the highest ids of one so far; see child.Set.
 	LatestPhoto   int64 `bson:"photo_latest"`
 	LatestComment int64 `bson:"comment_latest"`
-	// MovedScore is the score that an old service showed. UnnamedScore is how many recommendations in it are of users
-	// who were not moved in; Score does not include them.
-	MovedScore   int64 `bson:"moved_score,omitempty"`
-	UnnamedScore int64 `bson:"unnamed_score,omitempty"`
+	// MovedScore is the score that an old service showed. NamedScore is how many of its recommendations were moved in with
+	// their users.
+	MovedScore int64 `bson:"moved_score,omitempty"`
+	NamedScore int64 `bson:"named_score,omitempty"`
 }
 
 // messages are those with the fields of an album.
@@ -62,6 +61,9 @@ func (a *album) movedTo(request *albumv1.UpdateAlbumRequest) *typev1.Location {
 	}
 	return &typev1.Location{Lat: *cmp.Or(request.Lat, &a.Lat), Lng: *cmp.Or(request.Lng, &a.Lng)}
 }
+
+// shownScore returns the score as replies show it: also with the recommendations in the old score that nobody moved in.
+func (a *album) shownScore() int64 { return a.Score + max(0, a.MovedScore-a.NamedScore) }
 
 // byOwner orders an owner's albums by creation.
 func byOwner() docstore.Index1[int64] {

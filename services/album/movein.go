@@ -27,7 +27,7 @@ func albumForm() movein.Form[album] {
 		Document: func(record *moveinv1.Record) album {
 			given := record.GetAlbum()
 			a := album{
-				OwnerID: given.GetOwnerId(), MovedScore: given.GetScore(), UnnamedScore: given.GetScore(),
+				OwnerID: given.GetOwnerId(), MovedScore: given.GetScore(),
 				CreateTime: movein.Time(given.GetCreateTime()), UpdateTime: movein.TimeOr(given.GetUpdateTime(), given.GetCreateTime()),
 			}
 			albumFields.Take(&a, given)

@@ -193,7 +193,7 @@ func blogProto(b *blog, author profiles.Profile) *blogv1.Blog {
 		BlogId:      b.ID,
 		Author:      author.Proto(b.AuthorID),
 		ReplyBlogId: b.ReplyBlogID,
-		Score:       b.Score + b.UnnamedScore,
+		Score:       b.shownScore(),
 		Vote:        voteProto(b.Vote),
 		Reward:      b.Reward,
 		CreateTime:  timestamppb.New(b.CreateTime),
@@ -213,7 +213,7 @@ func voteProto(v *vote) *blogv1.Vote {
 	}
 	shown := &blogv1.Vote{Description: v.Description, Choices: make([]*blogv1.Choice, len(v.Choices))}
 	for i, c := range v.Choices {
-		shown.Choices[i] = &blogv1.Choice{Description: c.Description, Votes: c.Votes + c.UnnamedVotes}
+		shown.Choices[i] = &blogv1.Choice{Description: c.Description, Votes: c.Votes + max(0, c.MovedVotes-c.NamedVotes)}
 	}
 	return shown
 }

@@ -1,6 +1,7 @@
 package blog
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/waybook/waybook/internal/content/changes"
@@ -37,21 +38,23 @@ type blog struct {
 	// ContentRevision is part of the etag; see owned.ContentRevision.
 	ContentRevision int64 `bson:"content_revision,omitempty"`
 	Score           int64 `bson:"score"`
-	// Recommendations is the mark of Score; see package choices.
-	Recommendations choices.Mark `bson:"recommendations"`
+	// ScoreRound is the round of Score; see package choices.
+	ScoreRound int64 `bson:"score_round"`
 	// Reward is the author's reward for the entry. RewardDue is 1 until the author is known to have it,
 	// then missing. The reward is 0 from then on if it was beyond the limit of the day.
 	Reward    int64 `bson:"reward"`
 	RewardDue int64 `bson:"reward_due,omitempty"`
 	Vote      *vote `bson:"vote,omitempty"`
+	// VoteRound is the round of the numbers of votes; see package choices.
+	VoteRound int64 `bson:"vote_round"`
 	// LatestComment is the highest id of a comment so far; see child.Set.
 	LatestComment int64 `bson:"comment_latest"`
 	// ReplyOldID is the old identifier of the quoted entry, if ReplyBlogID does not tell it.
 	ReplyOldID string `bson:"reply_old_id,omitempty"`
-	// MovedScore is the score that an old service showed. UnnamedScore is how many recommendations in it are of users
-	// who were not moved in; Score does not include them.
-	MovedScore   int64 `bson:"moved_score,omitempty"`
-	UnnamedScore int64 `bson:"unnamed_score,omitempty"`
+	// MovedScore is the score that an old service showed. NamedScore is how many of its recommendations were moved in with
+	// their users.
+	MovedScore int64 `bson:"moved_score,omitempty"`
+	NamedScore int64 `bson:"named_score,omitempty"`
 }
 
 // messages are those with the fields of an entry.
@@ -70,6 +73,9 @@ var blogFields = fields.New(func(c fields.Copy, b *blog, m messages) {
 	fields.Number(c, "map_type", &b.MapType, &m.Shown.MapType, &m.Create.MapType, m.Update.MapType, m.Record.MapType)
 })
 
+// shownScore returns the score as replies show it: also with the recommendations in the old score that nobody moved in.
+func (b *blog) shownScore() int64 { return b.Score + max(0, b.MovedScore-b.NamedScore) }
+
 // day is a calendar day as one sortable number, such as 20260228.
 type day int64
 
@@ -82,30 +88,34 @@ func dayOf(t time.Time) day { return newDay(t.Year(), int(t.Month()), t.Day()) }
 type vote struct {
 	Description string   `bson:"description"`
 	Choices     []choice `bson:"choices"`
-	// Ballots is the mark of the numbers of votes; see package choices.
-	Ballots choices.Mark `bson:"ballots"`
 }
 
 // choice is one choice of a vote. A vote has at most 20.
 type choice struct {
 	Description string `bson:"description"`
 	Votes       int64  `bson:"votes"`
-	// MovedVotes is the number of votes that an old service showed. UnnamedVotes is how many of them are of users who were
-	// not moved in; Votes does not include them.
-	MovedVotes   int64 `bson:"moved_votes,omitempty"`
-	UnnamedVotes int64 `bson:"unnamed_votes,omitempty"`
+	// MovedVotes is the number of votes that an old service showed. NamedVotes is how many of them were moved in with their
+	// users.
+	MovedVotes int64 `bson:"moved_votes,omitempty"`
+	NamedVotes int64 `bson:"named_votes,omitempty"`
 }
 
 // votesOf returns the votes for each choice of an entry's vote, or nil if it has none.
-func votesOf(b *blog) []int64 {
+func votesOf(b *blog) []choices.Number {
 	if b.Vote == nil {
 		return nil
 	}
-	votes := make([]int64, len(b.Vote.Choices))
-	for i, c := range b.Vote.Choices {
-		votes[i] = c.Votes
+	votes := make([]choices.Number, len(b.Vote.Choices))
+	for i := range b.Vote.Choices {
+		votes[i] = choices.Number{Count: &b.Vote.Choices[i].Votes, Moved: &b.Vote.Choices[i].NamedVotes}
 	}
 	return votes
+}
+
+// voteFields returns the fields of the votes for a choice.
+func voteFields(choice int32) (votes, named string) {
+	of := fmt.Sprintf("vote.choices.%d.", choice-1)
+	return of + "votes", of + "named_votes"
 }
 
 // byAuthor orders an author's entries by creation.

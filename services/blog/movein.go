@@ -42,14 +42,14 @@ func blogOf(given *moveinv1.Entry) blog {
 	b := blog{
 		AuthorID: given.GetAuthorId(), ZoomLevel: defaultZoomLevel, MapType: int32(blogv1.MapType_MAP_TYPE_MAP),
 		CreateTime: movein.Time(given.GetCreateTime()), UpdateTime: movein.TimeOr(given.GetUpdateTime(), given.GetCreateTime()),
-		Reward: given.GetReward(), MovedScore: given.GetScore(), UnnamedScore: given.GetScore(),
+		Reward: given.GetReward(), MovedScore: given.GetScore(),
 	}
 	blogFields.Take(&b, given)
 	if asked := given.GetVote(); asked != nil {
 		b.Vote = &vote{Description: asked.GetDescription()}
 		for _, each := range asked.GetChoices() {
 			b.Vote.Choices = append(b.Vote.Choices, choice{
-				Description: each.GetDescription(), MovedVotes: each.GetVotes(), UnnamedVotes: each.GetVotes(),
+				Description: each.GetDescription(), MovedVotes: each.GetVotes(),
 			})
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/internal/content/changes"
-	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/fields"
 	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/docstore"
@@ -31,15 +30,15 @@ type poi struct {
 	// ContentRevision is part of the etag; see owned.ContentRevision.
 	ContentRevision int64 `bson:"content_revision,omitempty"`
 	Score           int64 `bson:"score"`
-	// Recommendations is the mark of Score; see package choices.
-	Recommendations choices.Mark `bson:"recommendations"`
+	// ScoreRound is the round of Score; see package choices.
+	ScoreRound int64 `bson:"score_round"`
 	// LatestPhoto and LatestComment are the highest ids of one so far; see child.Set.
 	LatestPhoto   int64 `bson:"photo_latest"`
 	LatestComment int64 `bson:"comment_latest"`
-	// MovedScore is the score that an old service showed. UnnamedScore is how many recommendations in it are of users
-	// who were not moved in; Score does not include them.
-	MovedScore   int64 `bson:"moved_score,omitempty"`
-	UnnamedScore int64 `bson:"unnamed_score,omitempty"`
+	// MovedScore is the score that an old service showed. NamedScore is how many of its recommendations were moved in with
+	// their users.
+	MovedScore int64 `bson:"moved_score,omitempty"`
+	NamedScore int64 `bson:"named_score,omitempty"`
 }
 
 // messages are those with the fields of a landmark.
@@ -56,6 +55,9 @@ var poiFields = fields.New(func(c fields.Copy, p *poi, m messages) {
 func requestOf(item *poiv1.ImportedPoi) *poiv1.CreatePoiRequest {
 	return &poiv1.CreatePoiRequest{Name: item.GetName(), Category: item.GetCategory(), Location: item.GetLocation()}
 }
+
+// shownScore returns the score as replies show it: also with the recommendations in the old score that nobody moved in.
+func (p *poi) shownScore() int64 { return p.Score + max(0, p.MovedScore-p.NamedScore) }
 
 // byCategory orders a category's landmarks by creation.
 func byCategory() docstore.Index1[int64] {

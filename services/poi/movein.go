@@ -27,7 +27,7 @@ func poiForm() movein.Form[poi] {
 		Document: func(record *moveinv1.Record) poi {
 			given := record.GetLandmark()
 			p := poi{
-				OwnerID: given.GetOwnerId(), MovedScore: given.GetScore(), UnnamedScore: given.GetScore(),
+				OwnerID: given.GetOwnerId(), MovedScore: given.GetScore(),
 				CreateTime: movein.Time(given.GetCreateTime()), UpdateTime: movein.TimeOr(given.GetUpdateTime(), given.GetCreateTime()),
 			}
 			poiFields.Take(&p, given)

@@ -115,7 +115,7 @@ func poiProto(p *poi, owner profiles.Profile) *poiv1.Poi {
 		Owner:      owner.Proto(p.OwnerID),
 		CreateTime: timestamppb.New(p.CreateTime),
 		UpdateTime: timestamppb.New(p.UpdateTime),
-		Score:      p.Score + p.UnnamedScore,
+		Score:      p.shownScore(),
 		OldId:      aliases.OldID(p.ID, p.RequestKey),
 		Etag:       owned.EtagOf(p.ContentRevision, p.UpdateTime),
 		IsSmall:    aliases.IsSmall(p.ID, p.RequestKey),

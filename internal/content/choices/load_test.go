@@ -47,10 +47,6 @@ func TestAThousandVotersAtOnceAreCounted(t *testing.T) {
 			if got := stored(t, votes).Numbers; got != (numbers{users}) {
 				t.Errorf("numbers %v", got)
 			}
-			for _, each := range running {
-				land(t, each)
-			}
-			must(t, votes.Sweep(t.Context()))
 			expectTidy(t, votes)
 		})
 	}
@@ -77,9 +73,6 @@ func BenchmarkBallots(b *testing.B) {
 			counted := float64(stored(b, votes).Numbers[0])
 			b.ReportMetric(counted/b.Elapsed().Seconds(), "ballots/s")
 			b.ReportMetric(float64(failed)/float64(b.N), "failed/op")
-			for _, each := range running {
-				land(b, each)
-			}
 		})
 	}
 }
@@ -92,5 +85,4 @@ func BenchmarkLoneChoice(b *testing.B) {
 	for user := int64(1); b.Loop(); user++ {
 		put(b, votes, user, 1)
 	}
-	land(b, votes)
 }

@@ -136,9 +136,8 @@ func TestAWriteBetweenTwoReadsIsNotAFinding(t *testing.T) {
 		times      int
 		do         func(w *world)
 	}{
-		"an item is added": {"items", 1, func(w *world) { w.addItem(10) }},
-		"a user votes":     {"choices", 1, func(w *world) { w.vote(10, 9, 2) }},
-		// After the second vote, the mark no longer names the first.
+		"an item is added":         {"items", 1, func(w *world) { w.addItem(10) }},
+		"a user votes":             {"choices", 1, func(w *world) { w.vote(10, 9, 2) }},
 		"two users vote each time": {"choices", 5, func(w *world) { w.vote(10, w.newUser(), 2); w.vote(10, w.newUser(), 2) }},
 		"a box is added":           {"items", 1, func(w *world) { w.addBox(5, 1, 1); w.addBox(15, 1, 1) }},
 		"a box is deleted":         {"items", 1, func(w *world) { must(w.t, w.boxes.DeleteBy(w.t.Context(), owner, 10, "")) }},
