@@ -59,7 +59,6 @@ func (s *server) CreateBlog(ctx context.Context, request *blogv1.CreateBlogReque
 	if err != nil {
 		return nil, err
 	}
-	created = s.trySettle(ctx, created)
 	return &blogv1.CreateBlogResponse{Blog: blogProto(created, author)}, nil
 }
 
@@ -77,7 +76,7 @@ func withDefaults(request *blogv1.CreateBlogRequest) *blogv1.CreateBlogRequest {
 
 func (s *server) newBlog(id int64, requestKey string, request *blogv1.CreateBlogRequest) blog {
 	now := s.now()
-	return blog{
+	made := blog{
 		ID: id, AuthorID: request.GetAuthorId(), RequestKey: requestKey,
 		Type: int32(request.GetType()),
 		Lat:  request.GetLocation().GetLat(), Lng: request.GetLocation().GetLng(),
@@ -87,8 +86,12 @@ func (s *server) newBlog(id int64, requestKey string, request *blogv1.CreateBlog
 		ReplyBlogID: request.GetReplyBlogId(),
 		ZoomLevel:   request.GetZoomLevel(), MapType: int32(request.GetMapType()),
 		CreateTime: now, UpdateTime: now,
-		Reward: s.reward, RewardDue: dueOf(s.reward), Vote: voteFromProto(request.GetVote()),
+		Reward: s.reward, Vote: voteFromProto(request.GetVote()),
 	}
+	if made.Reward > 0 {
+		made.RewardDue = rewardDue
+	}
+	return made
 }
 
 // UpdateBlog changes an entry.
@@ -174,14 +177,16 @@ func (s *server) DeleteBlog(ctx context.Context, request *blogv1.DeleteBlogReque
 		if !errors.Is(err, docstore.ErrConflict) && !errors.Is(err, docstore.ErrNotFound) {
 			return nil, err
 		}
-		// A majority has what the deletion found. If the entry is there, it settles the reward first: its mark is
+		// A majority has what the deletion found. If the entry is there, its reward is granted first: the mark is
 		// part of the entry, so afterwards nothing would record that the reward is due.
 		found, err := s.blogs.GetBy(ctx, request.GetActorId(), request.GetBlogId())
 		if err != nil {
 			return nil, err
 		}
-		if _, err := s.settle(ctx, found); err != nil {
-			return nil, err
+		if found.RewardDue == rewardDue {
+			if err := s.grant(ctx, found); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return &blogv1.DeleteBlogResponse{}, s.blogs.DeleteBy(ctx, request.GetActorId(), request.GetBlogId(), request.GetEtag())
