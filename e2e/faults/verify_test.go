@@ -5,6 +5,7 @@ package faults
 import (
 	"context"
 	"strconv"
+	"time"
 
 	"google.golang.org/grpc"
 
@@ -138,7 +139,7 @@ func (c *clients) number(d document) int64 {
 	return n
 }
 
-// readRewards waits until the sweep has granted the missing rewards, and records the result.
+// readRewards waits until a sweep, which runs once a minute, has granted the missing rewards, and records the result.
 func (c *clients) readRewards(ctx context.Context, w *world, u user) {
 	const reward = 10
 	list := u.list("blog")
@@ -147,7 +148,7 @@ func (c *clients) readRewards(ctx context.Context, w *world, u user) {
 	read := func(ctx context.Context, of *accountv1.ListRewardsRequest, _ ...grpc.CallOption) (waybooktest.Rewards, error) {
 		return waybooktest.RewardsOf(ctx, w.Account, of.GetUserId())
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.recovery)
+	ctx, cancel := context.WithTimeout(ctx, c.recovery+time.Minute)
 	defer cancel()
 	for ctx.Err() == nil && last.Count != want {
 		if r, _, ok := call(ctx, c, read, &accountv1.ListRewardsRequest{UserId: u.id}); ok {

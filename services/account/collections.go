@@ -91,24 +91,12 @@ type attempts struct {
 
 func (a attempts) expiry() int64 { return a.ExpireMillis }
 
-// reward is a reward that a user received.
+// reward is a row of the ledger: a reward that a user received. It never changes.
 type reward struct {
 	// ID is the result of rewardID, so a user receives one reward per source.
 	ID     string `bson:"_id"`
 	Amount int64  `bson:"amount"`
 }
-
-// rewardDay records which rewards of a day have an amount, so that it can be limited.
-type rewardDay struct {
-	// ID is the result of rewardDayID.
-	ID string `bson:"_id"`
-	// Sources are the sources of the rewards, at most the limit of a day.
-	Sources []string `bson:"sources"`
-	// ExpireMillis is when the record may be removed, in milliseconds since 1970.
-	ExpireMillis int64 `bson:"expire_millis"`
-}
-
-func (d rewardDay) expiry() int64 { return d.ExpireMillis }
 
 func sessionsSpec() docstore.Spec {
 	// Almost every read is by id.
@@ -125,12 +113,6 @@ func attemptsSpec() docstore.Spec {
 
 func rewardsSpec() docstore.Spec {
 	return docstore.Spec{Name: "rewards", ID: docstore.String, Sharding: docstore.ByID}
-}
-
-func rewardDaysSpec() docstore.Spec {
-	return docstore.Spec{
-		Name: "reward_days", ID: docstore.String, Sharding: docstore.ByID, Indexes: []docstore.Index{byExpiry().Declare()},
-	}
 }
 
 // byExpiry orders documents by their expiry time, for their removal.

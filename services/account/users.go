@@ -251,8 +251,7 @@ func (s *server) DeleteUser(ctx context.Context, request *accountv1.DeleteUserRe
 	return &accountv1.DeleteUserResponse{}, nil
 }
 
-// deleteBelongings deletes the sessions and rewards of a user. The records of the
-// user's days expire by themselves.
+// deleteBelongings deletes the sessions and rewards of a user.
 func (s *server) deleteBelongings(ctx context.Context, userID int64) error {
 	if _, err := s.sessions.DeleteAll(ctx, byUser().Is(userID).Everywhere()); err != nil {
 		return err

@@ -58,7 +58,6 @@ func (s *server) CreateBlog(ctx context.Context, request *blogv1.CreateBlogReque
 	if err != nil {
 		return nil, err
 	}
-	created = s.trySettle(ctx, created)
 	return &blogv1.CreateBlogResponse{Blog: blogProto(&created, author)}, nil
 }
 
@@ -78,7 +77,10 @@ func (s *server) newBlog(id int64, requestKey string, request *blogv1.CreateBlog
 	now := s.now()
 	made := blog{
 		ID: id, AuthorID: request.GetAuthorId(), RequestKey: requestKey, ReplyBlogID: request.GetReplyBlogId(), CreateTime: now, UpdateTime: now,
-		Reward: s.reward, RewardDue: dueOf(s.reward), Vote: voteFromProto(request.GetVote()),
+		Reward: s.reward, Vote: voteFromProto(request.GetVote()),
+	}
+	if made.Reward > 0 {
+		made.RewardDue = rewardDue
 	}
 	blogFields.Create(&made, request)
 	return made
@@ -143,14 +145,16 @@ func (s *server) DeleteBlog(ctx context.Context, request *blogv1.DeleteBlogReque
 		if !errors.Is(err, docstore.ErrConflict) && !errors.Is(err, docstore.ErrNotFound) {
 			return nil, err
 		}
-		// A majority has what the deletion found. If the entry is there, it settles the reward first: its mark is
+		// A majority has what the deletion found. If the entry is there, its reward is granted first: the mark is
 		// part of the entry, so afterwards nothing would record that the reward is due.
 		found, err := s.blogs.GetBy(ctx, request.GetActorId(), request.GetBlogId())
 		if err != nil {
 			return nil, err
 		}
-		if _, err := s.settle(ctx, found); err != nil {
-			return nil, err
+		if found.RewardDue == rewardDue {
+			if err := s.grant(ctx, found); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return &blogv1.DeleteBlogResponse{}, s.blogs.DeleteBy(ctx, request.GetActorId(), request.GetBlogId(), request.GetEtag())

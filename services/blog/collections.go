@@ -40,8 +40,8 @@ type blog struct {
 	Score           int64 `bson:"score"`
 	// ScoreRound is the round of Score; see package choices.
 	ScoreRound int64 `bson:"score_round"`
-	// Reward is the author's reward for the entry. RewardDue is 1 until the author is known to have it,
-	// then missing. The reward is 0 from then on if it was beyond the limit of the day.
+	// Reward is the author's reward for the entry. RewardDue is rewardDue until the ledger is known to have it, then
+	// missing.
 	Reward    int64 `bson:"reward"`
 	RewardDue int64 `bson:"reward_due,omitempty"`
 	Vote      *vote `bson:"vote,omitempty"`
@@ -141,7 +141,7 @@ func byTypePostDay() docstore.Index2[int64, int64] {
 // dueField is the field of RewardDue.
 const dueField = "reward_due"
 
-// byDue finds the entries whose reward is due, for the sweep that settles it.
+// byDue finds the entries whose reward is due, for the sweep that grants it.
 func byDue() docstore.Index1[int64] {
 	return docstore.Index1[int64]{Name: "due", A: dueField, Sparse: true}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"buf.build/go/protovalidate"
@@ -55,8 +54,6 @@ type server struct {
 	now       func() time.Time
 	zone      *time.Location
 	reward    int64
-	log       *slog.Logger
-	clearings clearings
 }
 
 // Config holds the settings of the service.
@@ -82,8 +79,7 @@ func New(ctx context.Context, deps content.Deps, config Config) (_ content.Servi
 	}
 	s := &server{
 		profiles: deps.Profiles, validator: deps.Validator, account: deps.Account, ids: deps.NewIDs(), now: deps.Now,
-		zone: config.Zone, reward: config.Reward, log: deps.Log,
-		clearings: clearings{background: deps.Counting},
+		zone: config.Zone, reward: config.Reward,
 	}
 	s.blogs, err = content.Open(ctx, deps, content.Spec[blog]{
 		Kind:      typev1.Kind_KIND_BLOG,
@@ -132,10 +128,10 @@ func (s *server) Parts() service.Parts {
 	return parts
 }
 
-// Sweep removes the attachments of deleted entries, settles the rewards that are due, and
+// Sweep removes the attachments of deleted entries, grants the rewards that are due, and
 // forgets old deletions.
 func (s *server) Sweep(ctx context.Context) error {
-	return errors.Join(s.blogs.Sweep(ctx), s.settleDue(ctx))
+	return errors.Join(s.blogs.Sweep(ctx), s.grantDue(ctx))
 }
 
 // Constraints returns the constraints between entries and their attachments.

@@ -371,8 +371,8 @@ type Blog struct {
 	Score int64 `protobuf:"varint,12,opt,name=score,proto3" json:"score,omitempty"`
 	// The vote inside the entry; not set when there is none.
 	Vote *Vote `protobuf:"bytes,13,opt,name=vote,proto3" json:"vote,omitempty"`
-	// Reward of the author for posting the entry, granted once, in the service's virtual currency. It is 0 beyond the
-	// author's limit of the day. AccountService has the total, which may include this reward slightly later.
+	// Reward of the author for posting the entry, granted once, in the service's virtual currency. AccountService lists it
+	// within two minutes.
 	Reward int64 `protobuf:"varint,14,opt,name=reward,proto3" json:"reward,omitempty"`
 	// When it was created.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
