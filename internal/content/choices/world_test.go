@@ -47,7 +47,12 @@ type tb interface {
 
 func newStore(t testing.TB) docstore.Engine {
 	t.Helper()
-	engine, err := embedded.Open(t.Context(), filepath.Join(storetest.FastDirectory(t), "store.db"))
+	return newStoreIn(t, storetest.FastDirectory(t))
+}
+
+func newStoreIn(t testing.TB, directory string) docstore.Engine {
+	t.Helper()
+	engine, err := embedded.Open(t.Context(), filepath.Join(directory, "store.db"))
 	must(t, err)
 	t.Cleanup(func() { must(t, engine.Close()) })
 	return engine
