@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"time"
 
@@ -76,6 +77,8 @@ type counter struct {
 	id string
 	// limits are those of all attempts, and of the client and the networks around it, by their keys in the document.
 	limits map[string]int64
+	// before is the document as it was when the attempt began, or nothing.
+	before []docstore.Stored[attempts]
 }
 
 // everybody is the key of all attempts for an email address.
@@ -104,8 +107,8 @@ func (l *limiter) attempt(from source) attempt {
 	now := l.now()
 	end := now.Truncate(attemptWindow).Add(attemptWindow)
 	a := attempt{end: end, wait: end.Sub(now)}
-	email := counter{attemptsID("email", from.emailKey, end), map[string]int64{everybody: l.limits.email}}
-	client := counter{"", map[string]int64{}}
+	email := counter{id: attemptsID("email", from.emailKey, end), limits: map[string]int64{everybody: l.limits.email}}
+	client := counter{limits: map[string]int64{}}
 	for i, network := range admission.KeysOf(from.client) {
 		key, allowance := digestOf(network), int64(admission.Allowance(i))
 		email.limits[key], client.limits[key] = l.limits.pair*allowance, l.limits.client*allowance
@@ -128,13 +131,15 @@ func (l *limiter) begin(ctx context.Context, from source) (attempt, error) {
 	for i, each := range begun.counters {
 		ids[i] = each.id
 	}
-	found, err := l.attempts.GetMany(ctx, ids)
+	found, err := l.attempts.GetStored(ctx, ids)
 	if err != nil {
 		return attempt{}, err
 	}
-	for _, stored := range found {
-		for _, each := range begun.counters {
-			if each.id == stored.ID && each.isFull(stored) {
+	for i, each := range begun.counters {
+		of := func(stored docstore.Stored[attempts]) bool { return stored.Document.ID == each.id }
+		if at := slices.IndexFunc(found, of); at >= 0 {
+			begun.counters[i].before = found[at : at+1]
+			if each.isFull(found[at].Document) {
 				return attempt{}, tooManyAttempts(begun.wait)
 			}
 		}
@@ -150,7 +155,7 @@ func (l *limiter) judged(ctx context.Context, a attempt, isRight bool) error {
 	defer cancel()
 	for i, each := range a.counters {
 		first := attempts{ID: each.id, ExpireMillis: a.end.Add(attemptGrace).UnixMilli()}
-		err := upsert(ctx, l.attempts, each.id, first, func(stored *attempts) error {
+		err := upsertFrom(ctx, l.attempts, each.before, each.id, first, func(stored *attempts) error {
 			if each.isFull(*stored) {
 				return tooManyAttempts(a.wait)
 			}

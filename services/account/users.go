@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -202,19 +203,45 @@ const maxUpsertTries = 16
 func upsert[K docstore.Key, T any](
 	ctx context.Context, c *docstore.Collection[K, T], id K, initial T, change func(*T) error,
 ) error {
+	before, err := c.GetStored(ctx, []K{id})
+	if err != nil {
+		return err
+	}
+	return upsertFrom(ctx, c, before, id, initial, change)
+}
+
+// upsertFrom is upsert of what was read before: the document, or nothing. It is right, but slower, if
+// that has changed.
+func upsertFrom[K docstore.Key, T any](
+	ctx context.Context, c *docstore.Collection[K, T], before []docstore.Stored[T], id K, initial T, change func(*T) error,
+) error {
+	isThere := len(before) > 0
+	if isThere {
+		var refused error
+		err := c.UpdateFrom(ctx, before, func(document *T) bool {
+			refused = change(document)
+			return refused == nil
+		})
+		if !errors.Is(err, docstore.ErrConflict) {
+			return cmp.Or(refused, err)
+		}
+	}
 	for range maxUpsertTries {
+		if !isThere {
+			created := initial
+			if err := change(&created); err != nil {
+				return err
+			}
+			err := c.Insert(ctx, created)
+			var another *docstore.DuplicateError
+			if !errors.As(err, &another) {
+				return err
+			}
+		}
 		if _, err := c.Update(ctx, id, change); !errors.Is(err, docstore.ErrNotFound) {
 			return err
 		}
-		created := initial
-		if err := change(&created); err != nil {
-			return err
-		}
-		err := c.Insert(ctx, created)
-		var another *docstore.DuplicateError
-		if !errors.As(err, &another) {
-			return err
-		}
+		isThere = false
 	}
 	return fmt.Errorf("upsert %s: %w", c.Name(), docstore.ErrConflict)
 }
