@@ -46,7 +46,7 @@ func TestNoFileIsLongerThanAPersonReads(t *testing.T) {
 }
 
 func TestTheWalkOfAWriteNamesFilesThatAPersonReadsInAnHour(t *testing.T) {
-	const maxFiles, maxPackages, maxLines = 35, 14, 6000
+	const maxFiles, maxPackages, maxLines = 35, 15, 6000
 	page, err := os.ReadFile(filepath.Join(root, "CONTRIBUTING.md"))
 	if err != nil {
 		t.Fatal(err)
