@@ -31,7 +31,7 @@ type keeper struct {
 // newKeeper opens the services' collections, and makes their indexes.
 func newKeeper(t *testing.T, store docstore.Engine, accounts accountv1.AccountServiceClient) *keeper {
 	t.Helper()
-	deps := content.Deps{Deps: service.NewDeps(store, nil, slog.New(slog.DiscardHandler)), Account: accounts}
+	deps := content.Deps{Deps: service.NewDeps(store, slog.New(slog.DiscardHandler)), Account: accounts}
 	albums, err := album.New(t.Context(), deps)
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"time"
 
-	"buf.build/go/protovalidate"
 	"google.golang.org/grpc"
 
 	"github.com/waybook/waybook/internal/chance"
@@ -75,9 +74,8 @@ type server struct {
 	moved *aliases.Aliases
 	ids   *id.Source
 	// small draws small identifiers instead, unless it is nil.
-	small     *smallids.Counter
-	validator protovalidate.Validator
-	now       func() time.Time
+	small *smallids.Counter
+	now   func() time.Time
 	// kept is how long a deletion is shown to followers.
 	kept        time.Duration
 	life        SessionLife
@@ -126,7 +124,7 @@ func New(ctx context.Context, deps service.Deps, config Config) (Service, error)
 		users: users, sessions: sessions, rewards: rewards,
 		daily:     &dailyRewards{days: days, now: deps.Now, limit: config.RewardsPerDay},
 		passwords: newPasswords(), logins: newLimiter(attempts, deps.Now),
-		ids: deps.NewIDs(), validator: deps.Validator, now: deps.Now, kept: deps.Changes.KeptTime(), life: config.Sessions, maxSessions: config.SessionsPerUser, tidyTimeout: tidyTimeout, log: deps.Log,
+		ids: deps.NewIDs(), now: deps.Now, kept: deps.Changes.KeptTime(), life: config.Sessions, maxSessions: config.SessionsPerUser, tidyTimeout: tidyTimeout, log: deps.Log,
 	}
 	if s.small, err = openSmall(ctx, deps, users); err != nil {
 		return nil, err

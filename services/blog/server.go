@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"time"
 
-	"buf.build/go/protovalidate"
 	"google.golang.org/grpc"
 
 	"github.com/waybook/waybook/internal/content"
@@ -50,7 +49,6 @@ type server struct {
 	ballots   *choices.Counter[blog]
 	profiles  *profiles.Directory
 	account   accountv1.AccountServiceClient
-	validator protovalidate.Validator
 	ids       *id.Source
 	now       func() time.Time
 	zone      *time.Location
@@ -81,7 +79,7 @@ func New(ctx context.Context, deps content.Deps, config Config) (_ content.Servi
 		return nil, err
 	}
 	s := &server{
-		profiles: deps.Profiles, validator: deps.Validator, account: deps.Account, ids: deps.NewIDs(), now: deps.Now,
+		profiles: deps.Profiles, account: deps.Account, ids: deps.NewIDs(), now: deps.Now,
 		zone: config.Zone, reward: config.Reward, log: deps.Log,
 		clearings: clearings{background: deps.Counting},
 	}

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"testing"
 
-	"buf.build/go/protovalidate"
 	"google.golang.org/grpc/health/grpc_health_v1"
 
 	"github.com/waybook/waybook/edge/push"
@@ -25,7 +24,7 @@ func (healthServer) Check(context.Context, *grpc_health_v1.HealthCheckRequest) (
 }
 
 func TestAReceiverMayEndACall(t *testing.T) {
-	interceptors := service.NewInterceptors(protovalidate.GlobalValidator, service.Load{}, nil, process.NewMetrics(), slog.New(slog.DiscardHandler))
+	interceptors := service.NewInterceptors(service.Load{}, nil, process.NewMetrics(), slog.New(slog.DiscardHandler))
 	channel := app.NewChannel(interceptors, tracing.Tracing{})
 	channel.RegisterService(&grpc_health_v1.Health_ServiceDesc, healthServer{})
 	client := grpc_health_v1.NewHealthClient(channel)
