@@ -35,7 +35,7 @@ func (c *Config) Operations() []operation.Description { return operation.Describ
 func (c *Config) operations() *operation.Config {
 	return &operation.Config{
 		Clients:   c.Clients,
-		Additions: c.Additions, Sessions: c.Sessions, Validator: c.Validator, CallTimeout: c.CallTimeout,
+		Additions: c.Additions, Sessions: c.Sessions, CallTimeout: c.CallTimeout,
 	}
 }
 

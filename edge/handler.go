@@ -11,13 +11,12 @@ import (
 	"sync"
 	"time"
 
-	"buf.build/go/protovalidate"
-
 	"github.com/waybook/waybook/edge/failure"
 	"github.com/waybook/waybook/edge/form"
 	"github.com/waybook/waybook/edge/operation"
 	"github.com/waybook/waybook/edge/reply"
 	"github.com/waybook/waybook/internal/platform/admission"
+	"github.com/waybook/waybook/internal/platform/rules"
 )
 
 // handler serves the interface.
@@ -33,11 +32,9 @@ type handler struct {
 // New returns the handler of the whole interface. It answers paths other than Path with a
 // failure, so that it can be the only handler of a server.
 func New(c Config) http.Handler {
+	rules.Load()
 	if c.Log == nil {
 		c.Log = slog.Default()
-	}
-	if c.Validator == nil {
-		c.Validator = protovalidate.GlobalValidator
 	}
 	if c.Observe == nil {
 		c.Observe = func(*http.Request, Answer) {}

@@ -116,7 +116,7 @@ func BenchmarkFormToXML(b *testing.B) {
 			b.Fatal(err)
 		}
 		request := getAlbumRequest(&x.In)
-		if err := x.In.complaint(nil, request); err != nil {
+		if err := x.In.complaint(request); err != nil {
 			b.Fatal(err)
 		}
 		renderAlbum(b, x, document, benchmarkAlbum)

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
-	"buf.build/go/protovalidate"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
@@ -144,10 +143,7 @@ func (p *Parameter) follow(message protoreflect.MessageDescriptor, path string) 
 		p.follow(field.Message(), rest)
 		return
 	}
-	rules, err := protovalidate.ResolveFieldRules(field)
-	if err != nil || rules == nil {
-		rules = &validate.FieldRules{}
-	}
+	rules, _ := proto.GetExtension(field.Options(), validate.E_Field).(*validate.FieldRules)
 	if isItem {
 		rules = rules.GetRepeated().GetItems()
 	}

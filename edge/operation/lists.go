@@ -92,7 +92,7 @@ func idList[Request listRequest, Response pageResponse, Item any](
 ) handler {
 	return handler{asMessage(build), func(ctx context.Context, x *Exchange) error {
 		request := built(ctx, c, &x.In, build)
-		if err := x.In.complaint(c.Validator, request); err != nil {
+		if err := x.In.complaint(request); err != nil {
 			return err
 		}
 		out, end := &x.Out, part[Item]{idOf: idOf, left: cmp.Or(int64(request.GetPageSize()), math.MaxInt64), token: request.GetPageToken()}

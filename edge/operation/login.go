@@ -30,7 +30,7 @@ func authenticateRequest(in *Input) *accountv1.AuthenticateRequest {
 func logIn(c *Config) handler {
 	return handler{asMessage(authenticateRequest), func(ctx context.Context, x *Exchange) error {
 		request := authenticateRequest(&x.In)
-		if err := x.In.complaint(c.Validator, request); err != nil {
+		if err := x.In.complaint(request); err != nil {
 			return err
 		}
 		ctx, cancel := c.callContext(ctx)

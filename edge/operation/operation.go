@@ -7,7 +7,6 @@ import (
 	"context"
 	"time"
 
-	"buf.build/go/protovalidate"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/waybook/waybook/edge/form"
@@ -24,8 +23,6 @@ type Config struct {
 	Additions Additions
 	// Sessions says whether the table has func=login and func=logout, which are additions.
 	Sessions Sessions
-	// Validator finds the other violations of a request that already has one.
-	Validator protovalidate.Validator
 	// CallTimeout bounds each call to a service. A list takes a call for each page.
 	CallTimeout time.Duration
 }

@@ -3,7 +3,6 @@ package operation
 import (
 	"context"
 
-	"buf.build/go/protovalidate"
 	"github.com/google/uuid"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
@@ -42,7 +41,7 @@ func paged[Request proto.Message, Response any](
 ) handler {
 	return handler{asMessage(build), func(ctx context.Context, x *Exchange) error {
 		request := built(ctx, c, &x.In, build)
-		if err := x.In.complaint(c.Validator, request); err != nil {
+		if err := x.In.complaint(request); err != nil {
 			return err
 		}
 		callCtx, end := c.callContext(ctx)
@@ -78,14 +77,12 @@ func (c *Config) callContext(ctx context.Context) (context.Context, context.Canc
 // complaint returns nil if every parameter could be read; the service then validates the
 // request. Otherwise complaint validates the parameters that could be read with the rules of the
 // service. One failure then names all violations.
-func (in *Input) complaint(validator protovalidate.Validator, request proto.Message) error {
+func (in *Input) complaint(request proto.Message) error {
 	if !in.Faulty() {
 		return nil
 	}
-	if violations, err := rules.Violations(validator, request); err == nil {
-		for _, violation := range violations {
-			in.Refuse(violation.Field)
-		}
+	for _, violation := range rules.Violations(request) {
+		in.Refuse(violation.Field)
 	}
 	return in.Failure()
 }

@@ -109,7 +109,7 @@ func openWorld(t *testing.T, engine docstore.Engine, now func() time.Time) *worl
 	t.Helper()
 	w := &world{store: &recorder{Engine: engine, tables: map[string]docstore.Table{}}}
 	host := newHost(t)
-	host.Deps = service.NewDeps(w.store, nil, host.Log)
+	host.Deps = service.NewDeps(w.store, host.Log)
 	host.Deps.Now = now
 	deps := content.NewDeps(host, everybody{})
 	var err error

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"buf.build/go/protovalidate"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
@@ -162,10 +161,10 @@ func StartOn(t testing.TB, store docstore.Engine, options ...Option) *Waybook {
 	if err != nil {
 		t.Fatal(err)
 	}
-	validator, metrics := protovalidate.GlobalValidator, process.NewMetrics()
+	metrics := process.NewMetrics()
 	host := service.Host{
-		Env: s.env, Metrics: metrics, Readiness: process.NewReadiness(), Deps: service.NewDeps(store, validator, s.env.Log),
-		Interceptors: service.NewInterceptors(validator, service.Load{}, nil, metrics, s.env.Log),
+		Env: s.env, Metrics: metrics, Readiness: process.NewReadiness(), Deps: service.NewDeps(store, s.env.Log),
+		Interceptors: service.NewInterceptors(service.Load{}, nil, metrics, s.env.Log),
 	}
 	host.Deps.Now = clock.Now
 	for _, change := range s.deps {
@@ -187,7 +186,7 @@ func StartOn(t testing.TB, store docstore.Engine, options ...Option) *Waybook {
 	w := serve(host.Interceptors, parts.Services...)
 	w.Services, w.Edge, w.Counting, w.Clock, w.stop = parts.Services, parts.Edge, parts.Counting, clock, stop
 	w.apart = func(one service.Service) *Waybook {
-		return serve(service.NewInterceptors(validator, service.Load{}, nil, process.NewMetrics(), s.env.Log), one)
+		return serve(service.NewInterceptors(service.Load{}, nil, process.NewMetrics(), s.env.Log), one)
 	}
 	return w
 }

@@ -78,9 +78,7 @@ func (s *server) MoveIn(ctx context.Context, request *moveinv1.MoveInRequest) (*
 	for _, record := range request.GetRecords() {
 		result := &moveinv1.Result{}
 		reply.Results = append(reply.Results, result)
-		if isValid, err := movein.Check(s.validator, record, result); err != nil {
-			return nil, err
-		} else if isValid {
+		if movein.Check(record, result) {
 			i.take(record, result)
 		}
 	}

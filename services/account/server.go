@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"time"
 
-	"buf.build/go/protovalidate"
 	"google.golang.org/grpc"
 
 	"github.com/waybook/waybook/internal/chance"
@@ -69,9 +68,8 @@ type server struct {
 	moved *aliases.Aliases
 	ids   *id.Source
 	// small draws small identifiers instead, unless it is nil.
-	small     *smallids.Counter
-	validator protovalidate.Validator
-	now       func() time.Time
+	small *smallids.Counter
+	now   func() time.Time
 	// kept is how long a deletion is shown to followers.
 	kept        time.Duration
 	life        SessionLife
@@ -115,7 +113,7 @@ func New(ctx context.Context, deps service.Deps, config Config) (Service, error)
 		store: deps.Store, moved: moved,
 		users: users, sessions: sessions, rewards: rewards,
 		passwords: newPasswords(), logins: newLimiter(attempts, deps.Now),
-		ids: deps.NewIDs(), validator: deps.Validator, now: deps.Now, kept: deps.Changes.KeptTime(), life: config.Sessions, maxSessions: config.SessionsPerUser, tidyTimeout: tidyTimeout, log: deps.Log,
+		ids: deps.NewIDs(), now: deps.Now, kept: deps.Changes.KeptTime(), life: config.Sessions, maxSessions: config.SessionsPerUser, tidyTimeout: tidyTimeout, log: deps.Log,
 	}
 	if s.small, err = openSmall(ctx, deps, users); err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 // newMover returns what takes the albums, photos and comments of an old service.
 func (s *server) newMover() *movein.Mover[album] {
 	return movein.Open(&movein.Mover[album]{
-		Name: "album", Kind: s.albums, Profiles: s.profiles, Validator: s.validator, Content: albumForm(),
+		Name: "album", Kind: s.albums, Profiles: s.profiles, Content: albumForm(),
 		PlaceOf: func(ownerID int64, _ string) id.Place { return id.PlaceOf(ownerID) },
 	})
 }

@@ -17,7 +17,7 @@ import (
 // newMover returns what takes the entries, comments and ballots of an old service.
 func (s *server) newMover() *movein.Mover[blog] {
 	return movein.Open(&movein.Mover[blog]{
-		Name: "entry", Kind: s.blogs, Profiles: s.profiles, Validator: s.validator, Content: blogForm(),
+		Name: "entry", Kind: s.blogs, Profiles: s.profiles, Content: blogForm(),
 		PlaceOf: func(authorID int64, _ string) id.Place { return id.PlaceOf(authorID) },
 		SetQuoted: func(b *blog, quotedID int64, oldID string) {
 			b.ReplyBlogID, b.ReplyOldID = quotedID, aliases.OldID(quotedID, aliases.RequestPrefix+oldID)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"buf.build/go/protovalidate"
 	"google.golang.org/grpc"
 
 	"github.com/waybook/waybook/internal/content"
@@ -45,15 +44,14 @@ type server struct {
 	// summaries are the entries as lists show them.
 	summaries *content.Summaries[summary]
 	// onMap finds entries by their place.
-	onMap     *nearby.Documents[located]
-	ballots   *choices.Counter[blog]
-	profiles  *profiles.Directory
-	account   accountv1.AccountServiceClient
-	validator protovalidate.Validator
-	ids       *id.Source
-	now       func() time.Time
-	zone      *time.Location
-	reward    int64
+	onMap    *nearby.Documents[located]
+	ballots  *choices.Counter[blog]
+	profiles *profiles.Directory
+	account  accountv1.AccountServiceClient
+	ids      *id.Source
+	now      func() time.Time
+	zone     *time.Location
+	reward   int64
 }
 
 // Config holds the settings of the service.
@@ -78,7 +76,7 @@ func New(ctx context.Context, deps content.Deps, config Config) (_ content.Servi
 		return nil, err
 	}
 	s := &server{
-		profiles: deps.Profiles, validator: deps.Validator, account: deps.Account, ids: deps.NewIDs(), now: deps.Now,
+		profiles: deps.Profiles, account: deps.Account, ids: deps.NewIDs(), now: deps.Now,
 		zone: config.Zone, reward: config.Reward,
 	}
 	s.blogs, err = content.Open(ctx, deps, content.Spec[blog]{

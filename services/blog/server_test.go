@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"buf.build/go/protovalidate"
 	"google.golang.org/grpc"
 
 	"github.com/waybook/waybook/internal/content"
@@ -124,7 +123,7 @@ func newFixtureOn(t *testing.T, store docstore.Engine, config Config) *fixture {
 	t.Helper()
 	f := &fixture{
 		t: t, account: &ledger{rewards: map[int64]map[string]int64{}},
-		deps: content.Deps{Counting: &choices.Background{}, Deps: service.NewDeps(store, protovalidate.GlobalValidator, slog.New(slog.DiscardHandler))},
+		deps: content.Deps{Counting: &choices.Background{}, Deps: service.NewDeps(store, slog.New(slog.DiscardHandler))},
 		time: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC),
 	}
 	f.deps.Now = func() time.Time { return f.time }

@@ -57,13 +57,9 @@ func (s *server) importAll(ctx context.Context, request *poiv1.ImportPoisRequest
 	outcomes := make([]outcome, len(request.GetPois()))
 	var open []int
 	for i, item := range request.GetPois() {
-		violations, err := rules.Violations(s.validator, item)
-		switch {
-		case err != nil:
-			return nil, err
-		case len(violations) > 0:
+		if violations := rules.Violations(item); len(violations) > 0 {
 			outcomes[i] = invalid(violations)
-		default:
+		} else {
 			open = append(open, i)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // newMover returns what takes the landmarks, photos and comments of an old service.
 func (s *server) newMover() *movein.Mover[poi] {
 	return movein.Open(&movein.Mover[poi]{
-		Name: "landmark", Kind: s.pois, Profiles: s.profiles, Validator: s.validator, Content: poiForm(),
+		Name: "landmark", Kind: s.pois, Profiles: s.profiles, Content: poiForm(),
 		PlaceOf: id.PlaceOfKey,
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"time"
 
-	"buf.build/go/protovalidate"
 	"google.golang.org/grpc"
 
 	"github.com/waybook/waybook/internal/content"
@@ -34,17 +33,16 @@ type server struct {
 	// summaries are the landmarks as lists show them.
 	summaries *content.Summaries[summary]
 	// nearby finds landmarks by their place, and boxes as maps show them.
-	nearby    *nearby.Documents[poi]
-	boxes     *nearby.Documents[located]
-	profiles  *profiles.Directory
-	validator protovalidate.Validator
-	ids       *id.Source
-	now       func() time.Time
+	nearby   *nearby.Documents[poi]
+	boxes    *nearby.Documents[located]
+	profiles *profiles.Directory
+	ids      *id.Source
+	now      func() time.Time
 }
 
 // New returns the service over a store.
 func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) {
-	s := &server{profiles: deps.Profiles, validator: deps.Validator, ids: deps.NewIDs(), now: deps.Now}
+	s := &server{profiles: deps.Profiles, ids: deps.NewIDs(), now: deps.Now}
 	s.pois, err = content.Open(ctx, deps, content.Spec[poi]{
 		Kind:      typev1.Kind_KIND_POI,
 		Documents: poisSpec(deps.Changes),

@@ -102,7 +102,7 @@ func Assemble(ctx context.Context, config Config, host service.Host) (*Assembly,
 	config.Front.Page = config.Console.Page()
 	edgeConfig := config.Interface.Config()
 	program.CallWithin(&edgeConfig, parts.Channel)
-	edgeConfig.Zone, edgeConfig.Validator = zone, host.Deps.Validator
+	edgeConfig.Zone = zone
 	reports := program.Reports{Metrics: host.Metrics, Readiness: host.Readiness}
 	parts.Edge, err = program.NewHandler(host.Env, reports, config.Front, edgeConfig)
 	return parts, err

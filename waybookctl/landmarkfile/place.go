@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"buf.build/go/protovalidate"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/waybook/waybook/internal/platform/rules"
@@ -76,9 +75,9 @@ func (t texts) poi(byDefault poiv1.PoiCategory) (*poiv1.ImportedPoi, error) {
 	if p.Key == "" {
 		p.Key = derivedKey(p)
 	}
-	violations, err := rules.Violations(protovalidate.GlobalValidator, p)
-	if err != nil || len(violations) == 0 {
-		return p, err
+	violations := rules.Violations(p)
+	if len(violations) == 0 {
+		return p, nil
 	}
 	problems := make([]string, len(violations))
 	for i, v := range violations {

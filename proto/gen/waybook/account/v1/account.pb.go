@@ -1969,7 +1969,7 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x0elast_used_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\flastUsedTime\"8\n" +
 	"\x06Reward\x12\x16\n" +
 	"\x06source\x18\x01 \x01(\tR\x06source\x12\x16\n" +
-	"\x06amount\x18\x02 \x01(\x03R\x06amount\"\xcb\x02\n" +
+	"\x06amount\x18\x02 \x01(\x03R\x06amount\"\xca\x02\n" +
 	"\x11CreateUserRequest\x12*\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12!\n" +
@@ -1978,8 +1978,8 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x05email\x18\x04 \x01(\tB\r\xbaH\n" +
 	"\xd8\x01\x01r\x05(\xfe\x01`\x01R\x05email\x12)\n" +
 	"\bpassword\x18\x05 \x01(\tB\r\xbaH\n" +
-	"\xd8\x01\x01r\x05\x10\b\x18\xc8\x01R\bpassword:r\xbaHo\x1am\n" +
-	" create_user.password_needs_email\x12 password: needs an email address\x1a'this.password == '' || this.email != ''\"B\n" +
+	"\xd8\x01\x01r\x05\x10\b\x18\xc8\x01R\bpassword:q\xbaHn\x1al\n" +
+	" create_user.password_needs_email\x12 password: needs an email address\x1a&!has(this.password) || has(this.email)\"B\n" +
 	"\x12CreateUserResponse\x12,\n" +
 	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"/\n" +
 	"\x0eGetUserRequest\x12\x1d\n" +
@@ -2041,13 +2041,13 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\x12+\n" +
 	"\x05token\x18\x02 \x01(\tB\x15\xbaH\x12r\x102\x0e^[0-9a-f]{32}$R\x05token\"N\n" +
 	"\x15VerifySessionResponse\x125\n" +
-	"\asession\x18\x01 \x01(\v2\x1b.waybook.account.v1.SessionR\asession\"\xaf\x02\n" +
+	"\asession\x18\x01 \x01(\v2\x1b.waybook.account.v1.SessionR\asession\"\xa9\x02\n" +
 	"\x13CloseSessionRequest\x12\x1d\n" +
 	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\x12.\n" +
 	"\x05token\x18\x02 \x01(\tB\x18\xbaH\x15\xd8\x01\x01r\x102\x0e^[0-9a-f]{32}$R\x05token\x127\n" +
 	"\n" +
-	"session_id\x18\x03 \x01(\tB\x18\xbaH\x15\xd8\x01\x01r\x102\x0e^[0-9a-f]{16}$R\tsessionId:\x8f\x01\xbaH\x8b\x01\x1a\x88\x01\n" +
-	"!close_session.token_or_session_id\x124token: exactly one of token and session_id is needed\x1a-(this.token == '') != (this.session_id == '')\"\x16\n" +
+	"session_id\x18\x03 \x01(\tB\x18\xbaH\x15\xd8\x01\x01r\x102\x0e^[0-9a-f]{16}$R\tsessionId:\x89\x01\xbaH\x85\x01\x1a\x82\x01\n" +
+	"!close_session.token_or_session_id\x124token: exactly one of token and session_id is needed\x1a'has(this.token) != has(this.session_id)\"\x16\n" +
 	"\x14CloseSessionResponse\"8\n" +
 	"\x17CloseAllSessionsRequest\x12\x1d\n" +
 	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\"S\n" +
