@@ -48,14 +48,13 @@ type describedOperation struct {
 
 // describe returns the description of an edge as JSON.
 func describe(from Config) ([]byte, error) {
-	config := from.Edge
 	d := description{
 		Version: buildinfo.Read().Version, Tiles: from.Tiles.String(), Photos: from.Photos.String(),
-		Paths:    newPaths(string(config.PathPrefix)),
+		Paths:    newPaths(string(from.Edge.PathPrefix)),
 		Shared:   slices.DeleteFunc(edge.SharedParameters(), func(p operation.Parameter) bool { return p.Name == "func" }),
 		Failures: edge.Failures(),
 	}
-	for _, each := range config.Operations() {
+	for _, each := range from.Edge.Operations() {
 		d.Operations = append(d.Operations, newOperation(each))
 		d.Additions = d.Additions || each.IsAddition
 	}

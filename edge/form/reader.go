@@ -63,11 +63,10 @@ func Required[T any](r *Reader, p *Parameter, field string, convert func(string)
 
 // RequiredInBody reads a parameter that must be in the body, because URLs end up in logs and
 // histories. It rejects the parameter in the query even if the body has it too.
-func RequiredInBody[T any](r *Reader, p *Parameter, field string, convert func(string) (T, bool)) T {
+func RequiredInBody[T any](r *Reader, p *Parameter, field string, convert func(string) (T, bool)) (value T) {
 	if r.Form.InQuery(p.Name) {
 		r.Reject(p, "send it in the body")
-		var zero T
-		return zero
+		return value
 	}
 	return Required(r, p, field, convert)
 }

@@ -10,7 +10,7 @@ import (
 func addComment(c *Config) Function {
 	return Function{
 		Name: "addComment", Rule: "17.9", Title: form.Title{"Add a comment", "新增留言"}, Effect: Writes, IsAddition: true,
-		Operations: of(c, anyContent(), func(in *Input, on content) *commentv1.AddCommentRequest {
+		Operations: of(c, anyContent, func(in *Input, on content) *commentv1.AddCommentRequest {
 			request := about(in, on, &commentv1.AddCommentRequest{RequestId: newRequestID(), AuthorId: int64(in.User)})
 			request.Text = required(in, &paramComment, "text", form.Text)
 			return request
@@ -26,7 +26,7 @@ var paramComment = form.Parameter{Name: "comment", Title: form.Title{"Comment", 
 func replyComment(c *Config) Function {
 	return Function{
 		Name: "replyComment", Rule: "17.10", Title: form.Title{"Reply to a comment", "回覆留言"}, Effect: Writes, IsAddition: true,
-		Operations: of(c, anyContent(), func(in *Input, on content) *commentv1.ReplyToCommentRequest {
+		Operations: of(c, anyContent, func(in *Input, on content) *commentv1.ReplyToCommentRequest {
 			request := about(in, on, &commentv1.ReplyToCommentRequest{ActorId: int64(in.User)})
 			request.CommentId = required(in, &paramCommentID, "comment_id", form.ID)
 			request.Text = required(in, &paramReply, "text", form.Text)
@@ -44,7 +44,7 @@ var (
 func removeComment(c *Config) Function {
 	return Function{
 		Name: "removeComment", Rule: "17.11", Title: form.Title{"Remove a comment", "移除留言"}, Effect: Writes, IsAddition: true,
-		Operations: of(c, anyContent(), func(in *Input, on content) *commentv1.RemoveCommentRequest {
+		Operations: of(c, anyContent, func(in *Input, on content) *commentv1.RemoveCommentRequest {
 			request := about(in, on, &commentv1.RemoveCommentRequest{ActorId: int64(in.User)})
 			request.CommentId = required(in, &paramCommentID, "comment_id", form.ID)
 			return request

@@ -10,7 +10,7 @@ import (
 func addPhoto(c *Config) Function {
 	return Function{
 		Name: "addPhoto", Rule: "17.7", Title: form.Title{"Add a photo", "新增相片"}, Effect: Writes, IsAddition: true,
-		Operations: of(c, withPhotos(), func(in *Input, to content) *photov1.AddPhotoRequest {
+		Operations: of(c, withPhotos, func(in *Input, to content) *photov1.AddPhotoRequest {
 			request := about(in, to, &photov1.AddPhotoRequest{RequestId: newRequestID(), ActorId: int64(in.User)})
 			address := &paramThumbnail
 			if to.variant == OfPoi {
@@ -38,7 +38,7 @@ const addressHint = "address of the image, 1 to 2000 bytes"
 func removePhoto(c *Config) Function {
 	return Function{
 		Name: "removePhoto", Rule: "17.8", Title: form.Title{"Remove a photo", "移除相片"}, Effect: Writes, IsAddition: true,
-		Operations: of(c, withPhotos(), func(in *Input, of content) *photov1.RemovePhotoRequest {
+		Operations: of(c, withPhotos, func(in *Input, of content) *photov1.RemovePhotoRequest {
 			request := about(in, of, &photov1.RemovePhotoRequest{ActorId: int64(in.User)})
 			request.PhotoId = required(in, &paramPhotoID, "photo_id", form.ID)
 			return request

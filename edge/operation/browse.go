@@ -15,7 +15,8 @@ func getRecentAlbumList(c *Config) Function {
 		Name: "getRecentAlbumList", Rule: "17.17", Title: form.Title{"List all albums", "列出所有相簿"}, Effect: Reads, IsAddition: true,
 		Operations: only(tokenList(c, func(in *Input) *albumv1.ListAlbumsRequest {
 			return &albumv1.ListAlbumsRequest{Order: typev1.ListOrder_LIST_ORDER_NEWEST_FIRST, Category: optionalAlbumCategory(in)}
-		}, c.Album.ListAlbums, (*albumv1.ListAlbumsResponse).GetAlbums, reply.List[*albumv1.Album]{Name: "albumList", Item: "album", WriteItem: writeShownAlbum})),
+		}, c.Album.ListAlbums, (*albumv1.ListAlbumsResponse).GetAlbums,
+			reply.List[*albumv1.Album]{Name: "albumList", Item: "album", WriteItem: writeShownAlbum})),
 	}
 }
 

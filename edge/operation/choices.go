@@ -11,7 +11,7 @@ import (
 func recommend(c *Config) Function {
 	return Function{
 		Name: "recommend", Rule: "17.12", Title: form.Title{"Recommend", "推薦"}, Effect: Writes, IsAddition: true,
-		Operations: of(c, anyContent(), func(in *Input, of content) *recommendationv1.RecommendRequest {
+		Operations: of(c, anyContent, func(in *Input, of content) *recommendationv1.RecommendRequest {
 			return about(in, of, &recommendationv1.RecommendRequest{UserId: int64(in.User)})
 		}, c.Recommendation.Recommend, writeScore),
 	}
@@ -21,7 +21,7 @@ func recommend(c *Config) Function {
 func withdrawRecommendation(c *Config) Function {
 	return Function{
 		Name: "withdrawRecommendation", Rule: "17.12", Title: form.Title{"Withdraw a recommendation", "收回推薦"}, Effect: Writes, IsAddition: true,
-		Operations: of(c, anyContent(), func(in *Input, of content) *recommendationv1.WithdrawRequest {
+		Operations: of(c, anyContent, func(in *Input, of content) *recommendationv1.WithdrawRequest {
 			return about(in, of, &recommendationv1.WithdrawRequest{UserId: int64(in.User)})
 		}, c.Recommendation.Withdraw, writeScore),
 	}

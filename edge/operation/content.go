@@ -36,22 +36,20 @@ type content struct {
 	field string
 }
 
-// anyContent returns what comments and recommendations belong to, and withPhotos what photos belong to.
-func anyContent() []content {
-	const oneOf = "albumID, blogID or POIID"
-	return []content{
-		{OfAlbum, oneOfContent(paramAlbumID, oneOf), "album_id"}, {OfBlog, oneOfContent(paramBlogID, oneOf), "blog_id"}, {OfPoi, oneOfContent(paramPoiID, oneOf), "poi_id"},
+// anyContent is what comments and recommendations belong to, and withPhotos what photos belong to.
+var (
+	anyContent = oneOf("albumID, blogID or POIID", OfAlbum, OfBlog, OfPoi)
+	withPhotos = oneOf("albumID or POIID", OfAlbum, OfPoi)
+)
+
+func oneOf(names string, variants ...Variant) (contents []content) {
+	fields := map[Variant]string{OfAlbum: "album_id", OfBlog: "blog_id", OfPoi: "poi_id"}
+	for _, each := range variants {
+		p := *selectors[each].parameter
+		p.OneOf = names
+		contents = append(contents, content{each, &p, fields[each]})
 	}
-}
-
-func withPhotos() []content {
-	const oneOf = "albumID or POIID"
-	return []content{{OfAlbum, oneOfContent(paramAlbumID, oneOf), "album_id"}, {OfPoi, oneOfContent(paramPoiID, oneOf), "poi_id"}}
-}
-
-func oneOfContent(p form.Parameter, oneOf string) *form.Parameter {
-	p.OneOf = oneOf
-	return &p
+	return contents
 }
 
 // of returns an operation for each kind of content that it may be about.
@@ -83,12 +81,16 @@ func (of contentID) setIn(request proto.Message) {
 }
 
 // writePhotos writes the photos of content: those that came with it, and those of further pages.
-func writePhotos(ctx context.Context, c *Config, out *reply.Reply, list reply.List[*photov1.Photo], of contentID, first []*photov1.Photo, token string) error {
+func writePhotos(
+	ctx context.Context, c *Config, out *reply.Reply, list reply.List[*photov1.Photo], of contentID, first []*photov1.Photo, token string,
+) error {
 	return writePages(ctx, c, out, list, first, token, c.Photo.ListPhotos, (*photov1.ListPhotosResponse).GetPhotos, of)
 }
 
 // writeComments writes the comments of content, as writePhotos does.
-func writeComments(ctx context.Context, c *Config, out *reply.Reply, list reply.List[*commentv1.Comment], of contentID, first []*commentv1.Comment, token string) error {
+func writeComments(
+	ctx context.Context, c *Config, out *reply.Reply, list reply.List[*commentv1.Comment], of contentID, first []*commentv1.Comment, token string,
+) error {
 	return writePages(ctx, c, out, list, first, token, c.Comment.ListComments, (*commentv1.ListCommentsResponse).GetComments, of)
 }
 

@@ -85,14 +85,13 @@ const (
 // selectors say which parameter selects a variant.
 var selectors = [...]struct {
 	// name is the name of the variant for programs, and title the one for people.
-	name  string
-	title form.Title
-	// parameter is nil for AsWritten.
+	name      string
+	title     form.Title
 	parameter *form.Parameter
 	// isFlag: true selects the variant. Otherwise any value does.
 	isFlag bool
 }{
-	AsWritten: {},
+	AsWritten: {parameter: &form.Parameter{}},
 	Deleting:  {"delete", paramDelete.Title, &paramDelete, true},
 	WithIDs:   {"withIDs", form.Title{"with identifiers", "含識別碼"}, &paramWithIDs, true},
 	OfAlbum:   {"album", form.Title{"album", "相簿"}, &paramAlbumID, false},
@@ -106,12 +105,7 @@ var selectors = [...]struct {
 func (v Variant) MarshalText() ([]byte, error) { return []byte(selectors[v].name), nil }
 
 // Selector returns the name of the parameter that selects the variant; "" for AsWritten.
-func (v Variant) Selector() string {
-	if v == AsWritten {
-		return ""
-	}
-	return selectors[v].parameter.Name
-}
+func (v Variant) Selector() string { return selectors[v].parameter.Name }
 
 // Flag returns the parameter whose value true selects the variant; nil if there is none.
 func (v Variant) Flag() *form.Parameter {
@@ -126,16 +120,13 @@ func (v Variant) Flag() *form.Parameter {
 // checks the identifier. If several variants are selected, it returns the first. The recorded
 // fault prevents that either does anything.
 func (f *Function) Choose(in *Input) *Operation {
-	if len(f.Operations) == 1 {
-		return &f.Operations[0]
-	}
 	var selected *form.Parameter
 	chosen := &f.Operations[0]
 	for i := range f.Operations {
 		each := &f.Operations[i]
 		selector := &selectors[each.Variant]
 		switch {
-		case selector.parameter == nil:
+		case each.Variant == AsWritten:
 		case selector.isFlag:
 			isOn := optional(in, selector.parameter, "", form.Flag)
 			if in.Faulty() || form.Or(isOn, false) {

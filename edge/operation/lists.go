@@ -19,7 +19,9 @@ import (
 // (rules 9.2 and 9.4). Without them the reply has the whole list. The highest limit is about as many items as a client
 // can hold; the edge itself streams a reply of any length.
 var (
-	paramLimit = form.Parameter{Name: "limit", Title: form.Title{"Most items", "筆數上限"}, Hint: "1 to 1000000", Syntax: form.IntegerSyntax, Range: &form.Range{Min: 1, Max: 1_000_000}}
+	paramLimit = form.Parameter{
+		Name: "limit", Title: form.Title{"Most items", "筆數上限"}, Hint: "1 to 1000000", Syntax: form.IntegerSyntax, Range: &form.Range{Min: 1, Max: 1_000_000},
+	}
 	paramAfter = form.Parameter{Name: "after", Title: form.Title{"Continue after", "接續於"}, Hint: "0 to 9007199254740991", Syntax: form.IntegerSyntax}
 	// paramNext is the parameter after of a list whose order is not that of identifiers (rule 17.6).
 	paramNext = form.Parameter{Name: "after", Title: paramAfter.Title, Hint: "the next of the part before"}
@@ -85,8 +87,8 @@ func idList[Request listRequest, Response pageResponse, Item any](
 	idOf func(Item) (id int64, oldID string),
 ) handler {
 	return handler{asMessage(build), func(ctx context.Context, x *Exchange) error {
-		request := built(ctx, c, &x.In, build)
-		if err := x.In.complaint(c.Validator, request); err != nil {
+		request, err := built(ctx, c, &x.In, build)
+		if err != nil {
 			return err
 		}
 		out, end := &x.Out, part[Item]{idOf: idOf, left: cmp.Or(int64(request.GetPageSize()), math.MaxInt64), token: request.GetPageToken()}
@@ -115,7 +117,7 @@ func idList[Request listRequest, Response pageResponse, Item any](
 			}
 			return cmp.Or(err, failed)
 		}
-		err := nextPage()
+		err = nextPage()
 		for err == nil && end.hasMore() {
 			out.Sink.Wait()
 			err = nextPage()

@@ -27,7 +27,9 @@ const (
 // The parameters that several operations have.
 var (
 	// paramUserID has a range, because the services take 0 for all users.
-	paramUserID  = form.Parameter{Name: "userID", Title: form.Title{"User", "使用者"}, Hint: idHint, Syntax: form.IntegerSyntax, Range: &form.Range{Min: 1, Max: form.MaxID}}
+	paramUserID = form.Parameter{
+		Name: "userID", Title: form.Title{"User", "使用者"}, Hint: idHint, Syntax: form.IntegerSyntax, Range: &form.Range{Min: 1, Max: form.MaxID},
+	}
 	paramLat     = form.Parameter{Name: "lat", Title: form.Title{"Latitude", "緯度"}, Hint: "from -90 to 90", Syntax: form.DecimalSyntax}
 	paramLng     = form.Parameter{Name: "lng", Title: form.Title{"Longitude", "經度"}, Hint: "from -180 to 180", Syntax: form.DecimalSyntax}
 	paramDelete  = form.Parameter{Name: "delete", Title: form.Title{"Delete", "刪除"}, Hint: "true, false, 1 or 0", Syntax: form.WordSyntax}
