@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -99,5 +100,40 @@ func TestEveryParameterHasACaseAndIsInTheDocs(t *testing.T) {
 				t.Errorf("docs/legacy.md does not name %s of %s", parameter.Name, each.Func)
 			}
 		}
+	}
+}
+
+// The list of functions in the failure of an unknown one comes from the table of the edge.
+func TestTheCaseOfAnUnknownFunctionIsCurrent(t *testing.T) {
+	path := filepath.Join(caseDirectory, "func.txt")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, hasBegin := strings.Cut(string(text), "func (one of ")
+	shown, after, hasEnd := strings.Cut(rest, ")<")
+	if !hasBegin || !hasEnd {
+		t.Fatalf("%s has no list of functions", path)
+	}
+	var names []string
+	for _, each := range edge.Operations() {
+		if !slices.Contains(names, each.Func) {
+			names = append(names, each.Func)
+		}
+	}
+	want, width := names[0], 60
+	for _, name := range names[1:] {
+		if width += len(", ") + len(name); width > 100 {
+			want, width = want+",{SP}\n          "+name, len(name)
+		} else {
+			want += ", " + name
+		}
+	}
+	if *update {
+		if err := os.WriteFile(path, []byte(before+"func (one of "+want+")<"+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if shown != want {
+		t.Errorf("%s is stale: run tools/update", path)
 	}
 }

@@ -40,8 +40,8 @@ func paged[Request proto.Message, Response any](
 	write func(context.Context, *Config, *reply.Reply, Response) error,
 ) handler {
 	return handler{asMessage(build), func(ctx context.Context, x *Exchange) error {
-		request := built(ctx, c, &x.In, build)
-		if err := x.In.complaint(request); err != nil {
+		request, err := built(ctx, c, &x.In, build)
+		if err != nil {
 			return err
 		}
 		callCtx, end := c.callContext(ctx)
