@@ -25,6 +25,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/stats"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
 )
 
 // scope is the name of the instrumentation in the spans.
@@ -72,8 +74,17 @@ func (t Tracing) options() []otelgrpc.Option {
 	}
 }
 
-// isOurs reports whether a method is in Waybook's contracts: no health check, no reflection.
-func isOurs(method string) bool { return strings.HasPrefix(method, "/waybook.") }
+// isOurs reports whether a method is one of Waybook's contracts: no health check, no reflection, and no
+// name that a client has made up.
+func isOurs(method string) bool {
+	if !strings.HasPrefix(method, "/waybook.") {
+		return false
+	}
+	of, name, _ := strings.Cut(method[1:], "/")
+	found, _ := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(of)) // nil if there is none
+	service, isService := found.(protoreflect.ServiceDescriptor)
+	return isService && service.Methods().ByName(protoreflect.Name(name)) != nil
+}
 
 // StartCall starts the span of a call within the process. The returned function ends it.
 func (t Tracing) StartCall(ctx context.Context, method string) (context.Context, func(error)) {
