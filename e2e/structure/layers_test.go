@@ -33,7 +33,7 @@ func layers() map[string]layer {
 		"the foundation": {
 			folders: []string{
 				"internal/arena", "internal/chance", "internal/clients", "internal/docstore", "internal/storetest", "internal/id",
-				"internal/longform", "internal/parent", "internal/pause", "internal/progress", "internal/text",
+				"internal/longform", "internal/parent", "internal/pause", "internal/picture", "internal/progress", "internal/text",
 			},
 			forbidden: append([]string{"internal/platform", "internal/content"}, above...),
 		},
