@@ -14,9 +14,8 @@ const (
 	ViewPixels      = 1600
 	ThumbnailPixels = 320
 
-	quality = 85 // of JPEGs; more than 85 is not seen in photos, and less is
-	// makingWorkingBytes is what the JPEG encoder takes, with room for a profile in segments.
-	makingWorkingBytes = 64<<10 + 2*maxProfileBytes
+	quality            = 85 // of JPEGs; more than 85 is not seen in photos, and less is
+	makingWorkingBytes = 128 << 10
 )
 
 // Make decodes the file and writes its view and its thumbnail, as JPEGs. Errors: *Refusal.
@@ -125,13 +124,15 @@ func flattenPixel(pixel []byte, c color.RGBA64) {
 // the decoder has made light of them.
 func (p *Picture) encode(w io.Writer, m planes) error {
 	start := []byte{0xff, 0xd8}
-	if space := p.structure.profile.space(); space == spaceGray && m.isGray() || space == spaceRGB && !m.isGray() {
-		start = append(start, p.structure.profile.segments()...)
-	}
 	if _, err := w.Write(start); err != nil {
 		return err
 	}
-	return jpeg.Encode(&tail{w: w, skip: 2}, m.image(), &jpeg.Options{Quality: quality})
+	if space := p.structure.profile.space(); space == spaceGray && m.isGray() || space == spaceRGB && !m.isGray() {
+		if _, err := w.Write(p.structure.profile.segments()); err != nil {
+			return err
+		}
+	}
+	return jpeg.Encode(&tail{w, len(start)}, m.image(), &jpeg.Options{Quality: quality})
 }
 
 // tail writes all but the first bytes.
@@ -148,10 +149,10 @@ func (t *tail) Write(p []byte) (int, error) {
 }
 
 // makingBytes returns what Make allocates beside the decoder: a row of the canvas, the sums of a row, the view as
-// stored and upright, and the thumbnail.
-func makingBytes(canvas image.Rectangle) int64 {
+// stored and upright, and the thumbnail; and the profile twice.
+func makingBytes(canvas image.Rectangle, p profile) int64 {
 	view := fit(canvas.Size(), ViewPixels)
 	const sumBytes, copies = 8, 3
 	bytes := int64(canvas.Dx()) + 2*sumBytes*int64(view.X) + copies*int64(view.X)*int64(view.Y)
-	return makingWorkingBytes + colourChannels*bytes
+	return makingWorkingBytes + colourChannels*bytes + 3*int64(len(p))
 }

@@ -93,8 +93,10 @@ const (
 
 // newProfile returns the profile in data; nil if that is none.
 func newProfile(data []byte) profile {
-	if len(data) < minProfileBytes || len(data) > maxProfileBytes || int64(binary.BigEndian.Uint32(data)) != int64(len(data)) ||
-		!bytes.HasPrefix(data[profileMagicAt:], []byte(profileMagic)) {
+	if len(data) < minProfileBytes || len(data) > maxProfileBytes {
+		return nil
+	}
+	if int64(binary.BigEndian.Uint32(data)) != int64(len(data)) || !bytes.HasPrefix(data[profileMagicAt:], []byte(profileMagic)) {
 		return nil
 	}
 	return data
@@ -110,8 +112,8 @@ func (p profile) space() string {
 
 // segments returns the segments of a JPEG with the profile.
 func (p profile) segments() []byte {
-	var segments []byte
 	parts := ceil(len(p), maxProfilePart)
+	segments := make([]byte, 0, len(p)+parts*(maxSegmentBytes+2-maxProfilePart))
 	for i := range parts {
 		part := p[i*maxProfilePart : min((i+1)*maxProfilePart, len(p))]
 		segments = append(segments, 0xff, markAPP2)

@@ -55,21 +55,26 @@ func (r *reading) explain(panicked any, err error) error {
 	var ofPNG png.UnsupportedError
 	var ours unsupportedError
 	switch {
-	case panicked != nil:
-		err = fmt.Errorf("panic: %v", panicked)
-	case err == nil:
+	case panicked == nil && err == nil:
 		return nil
 	case r.failed != nil:
 		return r.failed
+	case panicked != nil:
+		refusal, err = r.damaged(), fmt.Errorf("panic: %v", panicked)
 	case errors.As(err, &refusal):
 		return refusal
 	case errors.As(err, &ofJPEG), errors.As(err, &ofPNG), errors.As(err, &ours):
-		refusal = refuse(NotSupported, "This server cannot decode this kind of %s file. Save the picture as a common JPEG.", r.format)
+		refusal = refuse(NotSupported, "This server cannot decode this kind of %s file. "+
+			"Save the picture as a common JPEG.", r.format)
 	default:
-		refusal = refuse(Damaged, "The %s file is damaged or incomplete. Send it again, or another one.", r.format)
+		refusal = r.damaged()
 	}
 	refusal.cause = err
 	return refusal
+}
+
+func (r *reading) damaged() *Refusal {
+	return refuse(Damaged, "The %s file is damaged or incomplete. Send it again, or another one.", r.format)
 }
 
 // begins reports whether a file begins with a pattern, where ? stands for any byte.
