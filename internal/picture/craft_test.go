@@ -317,7 +317,7 @@ func lossless(m image.Image) []byte {
 	put(0b0000, 4) // no hint of transparency, the version
 	put(0b000, 3)  // no transformation, no cache, one group of tables
 	for range 4 {  // green, red, blue, transparency
-		put(0b111, 3)       // a simple table, two symbols, of eight bits
+		put(0b111, 3)     // a simple table, two symbols, of eight bits
 		put(0xff<<8, 8*2) // 0 and 255
 	}
 	put(0b0001, 4) // distances: a simple table, one symbol, of one bit, 0
