@@ -19,6 +19,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/waybook/waybook/internal/blob"
+	"github.com/waybook/waybook/internal/docstore"
 	enginemongo "github.com/waybook/waybook/internal/docstore/mongo"
 )
 
@@ -29,6 +30,8 @@ const (
 	// cleanupTimeout bounds how long a Put that has failed takes to delete its parts.
 	cleanupTimeout = 5 * time.Second
 	indexName      = "files_id_1_n_1"
+	// everywhere is the comment of a command that asks all shards on purpose.
+	everywhere = "everywhere"
 )
 
 // Store is a blob.Store in two collections. Both are sharded by file: files by _id, and chunks by files_id.
@@ -61,6 +64,25 @@ func Open(ctx context.Context, engine *enginemongo.Engine, bucket string) (*Stor
 		})
 		return err
 	})
+}
+
+// Shard spreads the files over the shards of a cluster, each whole on one. It may be repeated. Names begin with the end
+// of an identifier, so that new files go to all ranges of names, and the index of chunks serves their key.
+func (s *Store) Shard(ctx context.Context) error {
+	placement, err := s.engine.Placement(ctx, docstore.Spec{Name: s.files})
+	if err != nil || placement == enginemongo.NoCluster {
+		return err
+	}
+	for _, each := range [][2]string{{s.files, "_id"}, {s.chunks, "files_id"}} {
+		if err := s.engine.Do(ctx, func(database *mongo.Database) error {
+			return database.Client().Database("admin").RunCommand(ctx, bson.D{
+				field("shardCollection", database.Name()+"."+each[0]), field("key", bson.D{field(each[1], 1)}),
+			}).Err()
+		}); err != nil {
+			return fmt.Errorf("shard collection %s: %w", each[0], err)
+		}
+	}
+	return nil
 }
 
 // set returns an update with one operator.
@@ -282,7 +304,8 @@ func (s *Store) List(ctx context.Context, after blob.Key, limit int) ([]blob.Ent
 	var files []file
 	err := s.engine.Do(ctx, func(database *mongo.Database) error {
 		following := bson.D{field("_id", bson.D{field("$gt", after.Name())})}
-		cursor, err := database.Collection(s.files).Find(ctx, following, options.Find().SetSort(bson.D{field("_id", 1)}).SetLimit(int64(limit)))
+		ordered := options.Find().SetSort(bson.D{field("_id", 1)}).SetLimit(int64(limit)).SetComment(everywhere)
+		cursor, err := database.Collection(s.files).Find(ctx, following, ordered)
 		if err != nil {
 			return err
 		}
