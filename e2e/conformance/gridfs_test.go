@@ -69,8 +69,8 @@ func TestOtherToolsReadTheFilesOfGridFS(t *testing.T) {
 		}
 	})
 	bucket := client.Database(database).GridFSBucket(options.GridFSBucket().SetName("photos"))
-	for photo, size := range []int{0, 1, 255 << 10, 3 << 20} {
-		key := blob.Key{Photo: int64(photo + 1), Kind: blob.View}
+	for i, size := range []int{0, 1, 255 << 10, 3 << 20} {
+		key := blob.Key{File: int64(i + 1), Kind: blob.View}
 		content := blobtest.Content(key, size)
 		if err := store.Put(t.Context(), key, bytes.NewReader(content)); err != nil {
 			t.Fatal(err)

@@ -22,31 +22,32 @@ const (
 
 // Key names a blob. The zero Key is before all others.
 type Key struct {
-	// Photo is the identifier of the photo.
-	Photo int64
-	Kind  Kind
+	// File is the identifier of an uploaded file. It is not that of the photo, which has none before it is stored, and
+	// the files are stored first.
+	File int64
+	Kind Kind
 }
 
 // spread is by how many groups names begin with, so that no directory has all files.
 const spread = 1000
 
-// Name returns the name of a valid key, as in 456/0000890123456456-view: the group of the photo, which is the end of
-// its identifier, the identifier, and the kind. Keys are in the order of their names.
+// Name returns the name of a valid key, as in 456/0000890123456456-view: the end of the identifier, the identifier, and
+// the kind. Keys are in the order of their names.
 func (k Key) Name() string {
 	if k == (Key{}) {
 		return ""
 	}
-	return fmt.Sprintf("%03d/%016d-%s", k.Photo%spread, k.Photo, k.Kind)
+	return fmt.Sprintf("%03d/%016d-%s", k.File%spread, k.File, k.Kind)
 }
 
-// maxPhoto bounds an identifier: one above it would have a longer name. Identifiers end at 2⁵³.
-const maxPhoto = 1e16 - 1
+// maxFile bounds an identifier: one above it would have a longer name. Identifiers end at 2⁵³.
+const maxFile = 1e16 - 1
 
 // Validate returns an error for a key that names no blob.
 func (k Key) Validate() error {
 	switch {
-	case k.Photo <= 0 || k.Photo > maxPhoto:
-		return fmt.Errorf("blob: %d is no identifier of a photo", k.Photo)
+	case k.File <= 0 || k.File > maxFile:
+		return fmt.Errorf("blob: %d is no identifier of a file", k.File)
 	case k.Kind != Original && k.Kind != Thumbnail && k.Kind != View:
 		return fmt.Errorf("blob: %q is no kind", k.Kind)
 	}
@@ -56,7 +57,7 @@ func (k Key) Validate() error {
 // ParseName returns the key with a name.
 func ParseName(name string) (key Key, isName bool) {
 	var group int64
-	if _, err := fmt.Sscanf(name, "%03d/%016d-%s", &group, &key.Photo, &key.Kind); err != nil {
+	if _, err := fmt.Sscanf(name, "%03d/%016d-%s", &group, &key.File, &key.Kind); err != nil {
 		return Key{}, false
 	}
 	return key, key.Validate() == nil && key.Name() == name
@@ -81,8 +82,7 @@ type Store interface {
 	Delete(ctx context.Context, key Key) error
 	// DeleteUnfinished deletes only what an unfinished Put has left.
 	DeleteUnfinished(ctx context.Context, key Key) error
-	// List returns the entries of some keys that follow a key, in order, and at least one if there is one. It returns about
-	// as many as limit.
+	// List returns the entries that follow a key, in order, and about as many as limit. It returns none only if none follow.
 	List(ctx context.Context, after Key, limit int) ([]Entry, error)
 	// Now returns the time by the clock that dates entries.
 	Now(ctx context.Context) (time.Time, error)
@@ -108,8 +108,10 @@ const sweepPage = 500
 
 // Sweep deletes the blobs that isKept does not keep, and what unfinished Puts have left, if they are older than
 // age. It returns how many it deleted. The age must exceed the longest Put, and the longest time between a Put and the
-// write of the photo that names the blob. isKept must read what no failover undoes.
-func Sweep(ctx context.Context, store Store, age time.Duration, isKept func(context.Context, Key) (bool, error)) (deleted int, err error) {
+// write of the photo that names the file. isKept must read what no failover undoes.
+func Sweep(
+	ctx context.Context, store Store, age time.Duration, isKept func(context.Context, Key) (bool, error),
+) (deleted int, err error) {
 	now, err := store.Now(ctx)
 	if err != nil {
 		return 0, err

@@ -96,7 +96,8 @@ func newProfile(data []byte) profile {
 	if len(data) < minProfileBytes || len(data) > maxProfileBytes {
 		return nil
 	}
-	if int64(binary.BigEndian.Uint32(data)) != int64(len(data)) || !bytes.HasPrefix(data[profileMagicAt:], []byte(profileMagic)) {
+	hasSize := int64(binary.BigEndian.Uint32(data)) == int64(len(data))
+	if !hasSize || !bytes.HasPrefix(data[profileMagicAt:], []byte(profileMagic)) {
 		return nil
 	}
 	return data

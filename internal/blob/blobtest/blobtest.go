@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -99,12 +98,9 @@ func list(t *testing.T, store blob.Store) []blob.Entry {
 // sizes are around the chunks of GridFS and what is sent at once.
 var sizes = []int{0, 1, 1000, 255<<10 - 1, 255 << 10, 255<<10 + 1, 4 * 255 << 10, 5*255<<10 + 3}
 
-// cuts are where Puts end too early: before the first chunk is sent, and after some are.
-var cuts = []int{0, 1000, 5*255<<10 + 3}
-
 func readsWhatWasStored(t *testing.T, store blob.Store) {
 	for i, size := range sizes {
-		key := blob.Key{Photo: int64(i + 1), Kind: blob.Original}
+		key := blob.Key{File: int64(i + 1), Kind: blob.Original}
 		content := put(t, store, key, size)
 		wantContent(t, store, key, content)
 		if entries := list(t, store); len(entries) != 1 || entries[0].Size != int64(size) || entries[0].IsUnfinished {
@@ -128,13 +124,13 @@ func readsWhatWasStored(t *testing.T, store blob.Store) {
 			must(t, iotest.TestReader(b, content))
 		}
 		must(t, b.Close())
-		wantNone(t, store, blob.Key{Photo: int64(i + 1), Kind: blob.View})
+		wantNone(t, store, blob.Key{File: int64(i + 1), Kind: blob.View})
 		must(t, store.Delete(t.Context(), key))
 	}
 }
 
 func storesOnce(t *testing.T, store blob.Store) {
-	key := blob.Key{Photo: 1 << 52, Kind: blob.View}
+	key := blob.Key{File: 1 << 52, Kind: blob.View}
 	content := put(t, store, key, 600_000)
 	for range 2 {
 		wantError(t, store.Put(t.Context(), key, bytes.NewReader([]byte("other"))), blob.ErrExists)
@@ -146,7 +142,7 @@ func storesOnce(t *testing.T, store blob.Store) {
 }
 
 func storesOnceAtATime(t *testing.T, store blob.Store) {
-	key := blob.Key{Photo: 7, Kind: blob.Original}
+	key := blob.Key{File: 7, Kind: blob.Original}
 	const writers = 8
 	errs := make([]error, writers)
 	var writing sync.WaitGroup
@@ -168,122 +164,8 @@ func storesOnceAtATime(t *testing.T, store blob.Store) {
 	wantContent(t, store, key, bytes.Repeat([]byte{byte(winner)}, 700_000))
 }
 
-// then returns a reader of some bytes that calls end when it is read further.
-func then(size int, end func() error) io.Reader {
-	return io.MultiReader(bytes.NewReader(make([]byte, size)), readerFunc(func([]byte) (int, error) { return 0, end() }))
-}
-
-type readerFunc func([]byte) (int, error)
-
-func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
-
-func leavesNothing(t *testing.T, store blob.Store) {
-	broken := errors.New("the connection is broken")
-	for _, size := range cuts {
-		key := blob.Key{Photo: 5, Kind: blob.Original}
-		wantError(t, store.Put(t.Context(), key, then(size, func() error { return broken })), broken)
-		wantNone(t, store, key)
-		if entries := list(t, store); len(entries) > 0 {
-			t.Fatalf("the store has %+v", entries)
-		}
-	}
-	key := blob.Key{Photo: 5, Kind: blob.Original}
-	wantContent(t, store, key, put(t, store, key, 10))
-}
-
-func endsWithItsContext(t *testing.T, store blob.Store) {
-	key := blob.Key{Photo: 5, Kind: blob.Original}
-	for _, size := range cuts {
-		ctx, end := context.WithCancel(t.Context())
-		r := io.MultiReader(then(size, func() error { end(); return io.EOF }), bytes.NewReader(make([]byte, 2<<20)))
-		wantError(t, store.Put(ctx, key, r), context.Canceled)
-		wantNone(t, store, key)
-		if entries := list(t, store); len(entries) > 0 {
-			t.Fatalf("the store has %+v", entries)
-		}
-		_, err := store.Open(ctx, key)
-		wantError(t, err, context.Canceled)
-	}
-}
-
-// cutPut runs a Put of some bytes that stops for good in the middle, as that of a killed process does.
-func cutPut(ctx context.Context, store blob.Store, key blob.Key, size int) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = store.Put(ctx, key, then(size, func() error { runtime.Goexit(); return nil })) // never returns
-	}()
-	<-done
-}
-
-func cut(t *testing.T, store blob.Store) {
-	kept := blob.Key{Photo: 6, Kind: blob.Original}
-	content := put(t, store, kept, 300_000)
-	for _, size := range cuts {
-		key := blob.Key{Photo: 5, Kind: blob.Original}
-		cutPut(t.Context(), store, key, size)
-		wantNone(t, store, key)
-		wantError(t, store.Put(t.Context(), key, bytes.NewReader(nil)), blob.ErrExists)
-		entries := list(t, store)
-		if len(entries) != 2 || entries[0].Key != key || !entries[0].IsUnfinished || entries[1].IsUnfinished {
-			t.Fatalf("the store has %+v", entries)
-		}
-		if n := sweep(t, store, time.Hour, nil); n != 0 {
-			t.Fatalf("a sweep deleted %d that are not old", n)
-		}
-		if n := sweep(t, store, -time.Hour, []blob.Key{kept}); n != 1 {
-			t.Fatalf("a sweep deleted %d, want 1", n)
-		}
-		if entries := list(t, store); len(entries) != 1 {
-			t.Fatalf("the store has %+v", entries)
-		}
-		wantContent(t, store, key, put(t, store, key, 100))
-		must(t, store.Delete(t.Context(), key))
-	}
-	wantContent(t, store, kept, content)
-}
-
-// sweep sweeps all keys but some.
-func sweep(t *testing.T, store blob.Store, age time.Duration, kept []blob.Key) (deleted int) {
-	t.Helper()
-	deleted, err := blob.Sweep(t.Context(), store, age, func(_ context.Context, key blob.Key) (bool, error) {
-		return slices.Contains(kept, key), nil
-	})
-	must(t, err)
-	return deleted
-}
-
-func overtaken(t *testing.T, store blob.Store) {
-	for _, size := range cuts {
-		for _, isStoredAgain := range []bool{false, true} {
-			key := blob.Key{Photo: 5, Kind: blob.Original}
-			want := Content(key, 400_000)
-			err := store.Put(t.Context(), key, io.MultiReader(then(size, func() error {
-				if sweep(t, store, -time.Hour, nil) != 1 {
-					t.Error("the sweep has not seen the Put")
-				}
-				if isStoredAgain {
-					must(t, store.Put(t.Context(), key, bytes.NewReader(want)))
-				}
-				return io.EOF
-			}), bytes.NewReader(make([]byte, size))))
-			if err == nil {
-				t.Fatal("the Put has stored what was deleted")
-			}
-			if isStoredAgain {
-				wantContent(t, store, key, want)
-				must(t, store.Delete(t.Context(), key))
-			}
-			wantNone(t, store, key)
-			if entries := list(t, store); len(entries) > 0 {
-				t.Fatalf("the store has %+v", entries)
-			}
-		}
-	}
-}
-
 func deletes(t *testing.T, store blob.Store) {
-	first, second := blob.Key{Photo: 5, Kind: blob.Original}, blob.Key{Photo: 5, Kind: blob.View}
+	first, second := blob.Key{File: 5, Kind: blob.Original}, blob.Key{File: 5, Kind: blob.View}
 	must(t, store.Delete(t.Context(), first))
 	put(t, store, first, 600_000)
 	content := put(t, store, second, 10)
@@ -298,7 +180,7 @@ func deletes(t *testing.T, store blob.Store) {
 }
 
 func readsDeleted(t *testing.T, store blob.Store) {
-	key := blob.Key{Photo: 5, Kind: blob.Original}
+	key := blob.Key{File: 5, Kind: blob.Original}
 	content := put(t, store, key, 3<<20)
 	b, err := store.Open(t.Context(), key)
 	must(t, err)
@@ -320,10 +202,10 @@ func lists(t *testing.T, store blob.Store) {
 	before, err := store.Now(t.Context())
 	must(t, err)
 	var keys []blob.Key
-	for _, photo := range []int64{1, 999, 1000, 1001, 2001, 456, 890123456456, 1<<53 - 1} {
+	for _, id := range []int64{1, 999, 1000, 1001, 2001, 456, 890123456456, 1<<53 - 1} {
 		for _, kind := range []blob.Kind{blob.Original, blob.Thumbnail, blob.View} {
-			key := blob.Key{Photo: photo, Kind: kind}
-			put(t, store, key, int(photo%100))
+			key := blob.Key{File: id, Kind: kind}
+			put(t, store, key, int(id%100))
 			keys = append(keys, key)
 		}
 	}
@@ -342,7 +224,7 @@ func lists(t *testing.T, store blob.Store) {
 				t.Errorf("%d entries, the limit is %d", len(entries), limit)
 			}
 			for _, entry := range entries {
-				if from = entry.Key; entry.Size != entry.Key.Photo%100 || entry.IsUnfinished {
+				if from = entry.Key; entry.Size != entry.Key.File%100 || entry.IsUnfinished {
 					t.Errorf("entry %+v", entry)
 				}
 				if entry.Time.Before(before.Add(-time.Second)) || entry.Time.After(after.Add(time.Second)) {
@@ -355,18 +237,18 @@ func lists(t *testing.T, store blob.Store) {
 			t.Errorf("pages of %d: %v, want %v", limit, got, keys)
 		}
 	}
-	entries, err := store.List(t.Context(), blob.Key{Photo: 1001, Kind: blob.Thumbnail}, 1)
+	entries, err := store.List(t.Context(), blob.Key{File: 1001, Kind: blob.Thumbnail}, 1)
 	must(t, err)
-	if len(entries) != 1 || entries[0].Key != (blob.Key{Photo: 1001, Kind: blob.View}) {
+	if len(entries) != 1 || entries[0].Key != (blob.Key{File: 1001, Kind: blob.View}) {
 		t.Errorf("after a key follows %+v", entries)
 	}
 }
 
 func sweeps(t *testing.T, store blob.Store) {
 	var kept []blob.Key
-	for photo := range int64(30) {
-		key := blob.Key{Photo: photo + 1, Kind: blob.Original}
-		if put(t, store, key, 10); photo%3 == 0 {
+	for id := range int64(30) {
+		key := blob.Key{File: id + 1, Kind: blob.Original}
+		if put(t, store, key, 10); id%3 == 0 {
 			kept = append(kept, key)
 		}
 	}
@@ -374,7 +256,8 @@ func sweeps(t *testing.T, store blob.Store) {
 		t.Errorf("a sweep deleted %d that are not old", n)
 	}
 	failing := errors.New("the store of photos fails")
-	_, err := blob.Sweep(t.Context(), store, -time.Hour, func(context.Context, blob.Key) (bool, error) { return false, failing })
+	fails := func(context.Context, blob.Key) (bool, error) { return false, failing }
+	_, err := blob.Sweep(t.Context(), store, -time.Hour, fails)
 	wantError(t, err, failing)
 	if n := sweep(t, store, -time.Hour, kept); n != 20 {
 		t.Errorf("a sweep deleted %d, want 20", n)
@@ -390,11 +273,13 @@ func sweeps(t *testing.T, store blob.Store) {
 
 func refusesKeys(t *testing.T, store blob.Store) {
 	for _, key := range []blob.Key{
-		{}, {Photo: 1}, {Photo: 0, Kind: blob.View}, {Photo: -1, Kind: blob.View}, {Photo: 1e16, Kind: blob.View}, {Photo: 1, Kind: "../view"}, {Photo: 1, Kind: "view\x00"},
+		{}, {File: 1}, {File: 0, Kind: blob.View}, {File: -1, Kind: blob.View}, {File: 1e16, Kind: blob.View},
+		{File: 1, Kind: "../view"}, {File: 1, Kind: "view\x00"},
 	} {
 		_, err := store.Open(t.Context(), key)
 		for _, err := range []error{
-			err, store.Put(t.Context(), key, bytes.NewReader(nil)), store.Delete(t.Context(), key), store.DeleteUnfinished(t.Context(), key),
+			err, store.Put(t.Context(), key, bytes.NewReader(nil)),
+			store.Delete(t.Context(), key), store.DeleteUnfinished(t.Context(), key),
 		} {
 			if err == nil || errors.Is(err, blob.ErrNotFound) || errors.Is(err, blob.ErrExists) {
 				t.Errorf("key %+v: %v", key, err)

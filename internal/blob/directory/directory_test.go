@@ -41,7 +41,7 @@ func TestADirectoryKeepsThePromisesOfTheStore(t *testing.T) {
 
 func TestNothingLeadsOutOfTheDirectory(t *testing.T) {
 	outside, inside := t.TempDir(), t.TempDir()
-	key := blob.Key{Photo: 456, Kind: blob.View}
+	key := blob.Key{File: 456, Kind: blob.View}
 	if err := os.WriteFile(filepath.Join(outside, "0000000000000456-view"), []byte("secret"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestNothingLeadsOutOfTheDirectory(t *testing.T) {
 	if b, err := store.Open(t.Context(), key); err == nil {
 		t.Error("Open follows a link", b.Close())
 	}
-	if err := store.Put(t.Context(), blob.Key{Photo: 1456, Kind: blob.View}, strings.NewReader("x")); err == nil {
+	if err := store.Put(t.Context(), blob.Key{File: 1456, Kind: blob.View}, strings.NewReader("x")); err == nil {
 		t.Error("Put follows a link")
 	}
 	if err := store.Delete(t.Context(), key); err == nil {
@@ -66,11 +66,14 @@ func TestNothingLeadsOutOfTheDirectory(t *testing.T) {
 func TestOtherFilesInTheDirectoryAreLeftAlone(t *testing.T) {
 	name := t.TempDir()
 	store := open(t, name)
-	key := blob.Key{Photo: 456, Kind: blob.View}
+	key := blob.Key{File: 456, Kind: blob.View}
 	if err := store.Put(t.Context(), key, strings.NewReader("x")); err != nil {
 		t.Fatal(err)
 	}
-	others := []string{"README", "456/README", "456/0000000000000457-view", "456/456-view", "456/0000000000000456-views", "lost+found/0000000000000456-view"}
+	others := []string{
+		"README", "456/README", "456/0000000000000457-view", "456/456-view", "456/0000000000000456-views",
+		"lost+found/0000000000000456-view",
+	}
 	for _, other := range others {
 		path := filepath.Join(name, other)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600)); err != nil {
@@ -93,19 +96,20 @@ const killed = "WAYBOOK_TEST_KILLED"
 
 const killedBytes = 300_000
 
-// TestMain stores blobs until it is killed, and prints the photo of each that is acknowledged, if a test has started it for that.
+// TestMain stores blobs until it is killed, and prints the identifier of each that is acknowledged, if a test has
+// started it for that.
 func TestMain(m *testing.M) {
 	name, isSet := os.LookupEnv(killed)
 	if !isSet {
 		os.Exit(m.Run())
 	}
 	store, err := Open(name)
-	for photo := int64(1); err == nil; photo++ {
-		key := blob.Key{Photo: photo, Kind: blob.Original}
+	for id := int64(1); err == nil; id++ {
+		key := blob.Key{File: id, Kind: blob.Original}
 		content := blobtest.Content(key, killedBytes)
 		switch err = store.Put(context.Background(), key, slow{bytes.NewReader(content)}); {
 		case err == nil:
-			fmt.Println(photo)
+			fmt.Println(id)
 		case errors.Is(err, blob.ErrExists):
 			err = nil
 		}
@@ -133,13 +137,14 @@ func TestAKillLeavesAllThatWasAcknowledgedAndNothingHalf(t *testing.T) {
 		lines := bufio.NewScanner(output)
 		rest := 1 + rand.IntN(20)
 		for lines.Scan() {
-			photo, err := strconv.ParseInt(lines.Text(), 10, 64)
+			id, err := strconv.ParseInt(lines.Text(), 10, 64)
 			if err != nil {
 				t.Fatal(err)
 			}
-			acknowledged[photo] = true
+			acknowledged[id] = true
 			if rest--; rest == 0 {
-				time.AfterFunc(time.Duration(rand.IntN(2000))*time.Microsecond, func() { _ = command.Process.Kill() }) // Wait reports it
+				soon := time.Duration(rand.IntN(2000)) * time.Microsecond
+				time.AfterFunc(soon, func() { _ = command.Process.Kill() }) // Wait reports it
 			}
 		}
 		if err := command.Wait(); err == nil || !strings.Contains(err.Error(), "killed") {
@@ -168,7 +173,7 @@ func TestAKillLeavesAllThatWasAcknowledgedAndNothingHalf(t *testing.T) {
 		if err := b.Close(); err != nil {
 			t.Error(err)
 		}
-		delete(acknowledged, entry.Key.Photo)
+		delete(acknowledged, entry.Key.File)
 	}
 	if len(acknowledged) > 0 {
 		t.Errorf("%v were acknowledged and are not there", acknowledged)

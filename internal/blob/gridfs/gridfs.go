@@ -36,8 +36,8 @@ const (
 
 // Store is a blob.Store in two collections. Both are sharded by file: files by _id, and chunks by files_id.
 //
-// A file begins with its document in files, whose _id is the name of the key and so belongs to one Put. The document has
-// the field unfinished until the Put sets the length. Open does not see it before, nor while it is deleted.
+// A file begins with its document in files, whose _id is the name of the key and so belongs to one Put. The document
+// has the field unfinished until the Put sets the length. Open does not see it before, nor while it is deleted.
 type Store struct {
 	engine        *enginemongo.Engine
 	files, chunks string
@@ -121,7 +121,8 @@ func (s *Store) Put(ctx context.Context, key blob.Key, r io.Reader) error {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 		defer cancel()
 		// After a sweep has deleted the file, chunks of this Put may have followed.
-		err = errors.Join(err, s.remove(ctx, name, claim), s.deleteChunks(ctx, bson.D{field("files_id", name), field("put", mine)}))
+		chunks := bson.D{field("files_id", name), field("put", mine)}
+		err = errors.Join(err, s.remove(ctx, name, claim), s.deleteChunks(ctx, chunks))
 	}
 	return err
 }
@@ -143,7 +144,8 @@ func (s *Store) write(ctx context.Context, claim bson.D, r io.Reader) error {
 			}
 			if size > 0 {
 				documents = append(documents, bson.D{
-					field("_id", bson.NewObjectID()), field("files_id", name), field("n", n), field("data", data[:size]), field("put", mine),
+					field("_id", bson.NewObjectID()), field("files_id", name), field("n", n), field("data", data[:size]),
+					field("put", mine),
 				})
 				length, n = length+int64(size), n+1
 			}
@@ -161,7 +163,8 @@ func (s *Store) write(ctx context.Context, claim bson.D, r io.Reader) error {
 	isGone := false
 	err := s.engine.Do(ctx, func(database *mongo.Database) error {
 		result, err := database.Collection(s.files).UpdateOne(ctx, claim, bson.D{
-			set("$set", field("length", length)), set("$unset", field("unfinished", "")), set("$currentDate", field("uploadDate", true)),
+			set("$set", field("length", length)), set("$unset", field("unfinished", "")),
+			set("$currentDate", field("uploadDate", true)),
 		})
 		isGone = err == nil && result.MatchedCount == 0
 		return err
@@ -314,7 +317,8 @@ func (s *Store) List(ctx context.Context, after blob.Key, limit int) ([]blob.Ent
 	entries := make([]blob.Entry, 0, len(files))
 	for _, each := range files {
 		if key, isName := blob.ParseName(each.Name); isName {
-			entries = append(entries, blob.Entry{Key: key, IsUnfinished: each.Unfinished != nil, Size: each.Length, Time: each.Time})
+			entry := blob.Entry{Key: key, IsUnfinished: each.Unfinished != nil, Size: each.Length, Time: each.Time}
+			entries = append(entries, entry)
 		}
 	}
 	return entries, err
