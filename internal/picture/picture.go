@@ -16,6 +16,7 @@ import (
 	"context"
 	"errors"
 	"image"
+	"image/gif"
 	"io"
 )
 
@@ -124,6 +125,21 @@ func Inspect(ctx context.Context, file *io.SectionReader, maxMemory int64) (p *P
 // memoryOf returns what Make allocates. It is at least a byte for each pixel, so that its limit bounds the time too.
 func memoryOf(its structure) int64 {
 	return max(its.decoding, int64(its.canvas.Dx())*int64(its.canvas.Dy())) + makingBytes(its.canvas, its.profile)
+}
+
+const gifWorkingBytes = 256 << 10
+
+func inspectGIF(file *io.SectionReader) (structure, error) {
+	screen, err := gif.DecodeConfig(buffered(file))
+	if err != nil {
+		return structure{}, err
+	}
+	return structure{
+		canvas: image.Rect(0, 0, screen.Width, screen.Height), open: wholeFile,
+		decode: gif.Decode, // the first picture only, which lies within the screen
+		// An interlaced picture is copied.
+		decoding: 2*int64(screen.Width)*int64(screen.Height) + gifWorkingBytes,
+	}, nil
 }
 
 // buffered returns a reader of a file from its beginning.

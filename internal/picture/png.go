@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"image"
-	"image/gif"
 	"image/png"
 	"io"
 )
@@ -138,19 +137,4 @@ func (p *pngFile) decodingBytes() int64 {
 		return 2*pixels + 3*rows + pngWorkingBytes // the widths of the passes sum to less than three
 	}
 	return pixels + rows + pngWorkingBytes
-}
-
-const gifWorkingBytes = 256 << 10
-
-func inspectGIF(file *io.SectionReader) (structure, error) {
-	screen, err := gif.DecodeConfig(buffered(file))
-	if err != nil {
-		return structure{}, err
-	}
-	return structure{
-		canvas: image.Rect(0, 0, screen.Width, screen.Height), open: wholeFile,
-		decode: gif.Decode, // the first picture only, which lies within the screen
-		// An interlaced picture is copied.
-		decoding: 2*int64(screen.Width)*int64(screen.Height) + gifWorkingBytes,
-	}, nil
 }
