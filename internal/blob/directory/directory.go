@@ -99,17 +99,20 @@ func (s *Store) write(ctx context.Context, file *os.File, own os.FileInfo, name 
 		if _, err = io.Copy(file, &untilEnd{ctx, r}); err == nil {
 			err = file.Sync()
 		}
+		if err == nil {
+			err = s.check(own, name) // while it is open, no other file can be taken for it
+		}
 	}
 	if err = errors.Join(err, file.Close()); err != nil {
-		return err
-	}
-	if err := s.check(own, name); err != nil {
 		return err
 	}
 	if err := s.root.Rename(name+unfinished, name); err != nil {
 		return err
 	}
-	return syncAndClose(s.root.Open(path.Dir(name)))
+	if err := syncAndClose(s.root.Open(path.Dir(name))); err != nil {
+		return errors.Join(err, s.remove(name)) // a blob that is not durable is none
+	}
+	return nil
 }
 
 // untilEnd reads until the context ends.
