@@ -150,9 +150,12 @@ func (t *tail) Write(p []byte) (int, error) {
 
 // makingBytes returns what Make allocates beside the decoder: a row of the canvas, the sums of a row, the view as
 // stored and upright, and the thumbnail; and the profile twice.
-func makingBytes(canvas image.Rectangle, p profile) int64 {
-	view := fit(canvas.Size(), ViewPixels)
-	const sumBytes, copies = 8, 3
-	bytes := int64(canvas.Dx()) + 2*sumBytes*int64(view.X) + copies*int64(view.X)*int64(view.Y)
-	return makingWorkingBytes + colourChannels*bytes + 3*int64(len(p))
+func makingBytes(its structure) int64 {
+	const sumBytes = 8
+	view, thumbnail := fit(its.canvas.Size(), ViewPixels), fit(its.canvas.Size(), ThumbnailPixels)
+	pixels, views := int64(its.canvas.Dx())+2*sumBytes*int64(view.X+thumbnail.X)+int64(thumbnail.X*thumbnail.Y), int64(1)
+	if its.orientation > 1 {
+		views = 2
+	}
+	return makingWorkingBytes + colourChannels*(pixels+views*int64(view.X*view.Y)) + 3*int64(len(its.profile))
 }

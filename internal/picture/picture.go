@@ -124,7 +124,7 @@ func Inspect(ctx context.Context, file *io.SectionReader, maxMemory int64) (p *P
 
 // memoryOf returns what Make allocates. It is at least a byte for each pixel, so that its limit bounds the time too.
 func memoryOf(its structure) int64 {
-	return max(its.decoding, int64(its.canvas.Dx())*int64(its.canvas.Dy())) + makingBytes(its.canvas, its.profile)
+	return max(its.decoding, int64(its.canvas.Dx())*int64(its.canvas.Dy())) + makingBytes(its)
 }
 
 const gifWorkingBytes = 256 << 10

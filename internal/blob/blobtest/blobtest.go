@@ -31,6 +31,7 @@ func Run(t *testing.T, open func(t *testing.T) blob.Store) {
 		{"a Put whose context ends leaves nothing", endsWithItsContext},
 		{"a Put that is cut leaves no blob, and its parts go by a sweep", cut},
 		{"a Put that a sweep overtakes fails and leaves nothing", overtaken},
+		{"a Put that a sweep overtakes does not end another one", overtakenByAnother},
 		{"Delete deletes one kind, and is repeatable", deletes},
 		{"a reader of a deleted blob never reads other bytes", readsDeleted},
 		{"List returns entries in the order of keys, page by page", lists},

@@ -7,6 +7,7 @@ import (
 	"io"
 	"runtime"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -128,4 +129,33 @@ func overtaken(t *testing.T, store blob.Store) {
 			}
 		}
 	}
+}
+
+func overtakenByAnother(t *testing.T, store blob.Store) {
+	key := blob.Key{File: 5, Kind: blob.Original}
+	var second error
+	var writing sync.WaitGroup
+	hasBegun, mayEnd := make(chan struct{}), make(chan struct{})
+	err := store.Put(t.Context(), key, then(1000, func() error {
+		sweep(t, store, -time.Hour, nil)
+		writing.Go(func() {
+			second = store.Put(t.Context(), key, then(400_000, func() error {
+				close(hasBegun)
+				<-mayEnd
+				return io.EOF
+			}))
+		})
+		<-hasBegun
+		return io.EOF
+	}))
+	if err == nil {
+		t.Error("the Put has stored what was deleted")
+	}
+	if b, err := store.Open(t.Context(), key); err == nil {
+		t.Error("the first Put has shown the second one", b.Close())
+	}
+	close(mayEnd)
+	writing.Wait()
+	must(t, second)
+	wantContent(t, store, key, make([]byte, 400_000))
 }
