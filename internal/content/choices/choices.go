@@ -1,14 +1,14 @@
 // Package choices counts users' choices, one per user: the ballots of a vote, the recommendations of an album.
 //
 // Each choice is a document with the value that its user wants, the value that is counted, and the parent's round. A call
-// writes the wanted value and a mark, adds to the parent's number on the condition that the parent is in that round, then
-// sets the counted value and removes the mark. Each step is one write of one document, and only the call that has set the
-// mark takes the next one. So a choice without a mark is counted, and one with the mark of an earlier round is not.
+// makes three writes: it stores the wanted value with a mark, adds to the parent's number if the parent is in that round,
+// and sets the counted value without the mark. Only the call that has set the mark takes the next steps. So a choice without
+// a mark is counted, and one with the mark of an earlier round is not.
 //
-// If a call ends between these steps, nobody can tell whether a choice with a mark of the present round is counted. A sweep
-// then counts the parent anew. It begins an odd round, in which nothing is added. It reads all choices, gives each mark the
-// new round, so that no call can remove it any more, writes the sums of the counted values, and begins an even round.
-// Then the marked choices are not counted, and it counts them as calls do.
+// If a call ends in between, nobody can tell whether a choice with a mark of the present round is counted. A sweep then
+// counts the parent anew. It begins an odd round, in which nothing is added, reads all choices, gives each mark the new
+// round, so that no call can remove it any more, writes the sums of the counted values, and begins an even round. Then it
+// counts the marked choices as calls do.
 package choices
 
 import (

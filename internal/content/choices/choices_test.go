@@ -197,3 +197,20 @@ func TestAChoiceIsCountedByItsCallAsLongAsThatGoesOn(t *testing.T) {
 		expectTidy(t, votes)
 	})
 }
+
+// A call whose parent is counted anew between its last two writes leaves its mark to the sweep.
+func TestACallLeavesTheMarkThatASweepHasTaken(t *testing.T) {
+	engine := newStore(t)
+	votes := newCounter(t, engine)
+	overtaken := openCounter(t, &storetest.Hooked{Engine: engine, Write: func(ctx context.Context, call storetest.Call, do func() error) error {
+		err := do()
+		if call.Collection == "votes" {
+			_, counting := votes.Recount(ctx, voteID)
+			err = errors.Join(err, counting)
+		}
+		return err
+	}})
+	put(t, overtaken, 1, 1)
+	must(t, votes.Sweep(t.Context()))
+	expectTidy(t, votes)
+}

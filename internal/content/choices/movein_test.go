@@ -67,3 +67,22 @@ func TestChoicesThatMoveInCountOnceBesideThoseOfUsers(t *testing.T) {
 		t.Errorf("%v moved in, want %v", got, left)
 	}
 }
+
+// A choice that moves in while its parent is counted anew is left to a sweep, with both of its numbers.
+func TestAChoiceThatMovesInDuringACountIsCountedByASweep(t *testing.T) {
+	votes := newCounter(t, newStore(t))
+	_, err := votes.Recount(t.Context(), voteID)
+	must(t, err)
+	there, err := votes.Insert(t.Context(), []choices.MovedIn{{ParentID: voteID, UserID: 1, Value: 2}, {ParentID: voteID, UserID: 2, Round: 1, Value: 2}}, false)
+	if must(t, err); len(there) > 0 {
+		t.Errorf("%+v are there", there)
+	}
+	if got := stored(t, votes); got.Numbers != (numbers{}) || got.Named != (numbers{}) {
+		t.Errorf("counted in another round: %+v", got)
+	}
+	must(t, votes.Sweep(t.Context()))
+	expectTidy(t, votes)
+	if got := stored(t, votes); got.Numbers != (numbers{0, 2}) || got.Named != (numbers{0, 2}) {
+		t.Errorf("after the sweep: %+v", got)
+	}
+}
