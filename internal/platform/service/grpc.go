@@ -13,15 +13,19 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/encoding"
 	_ "google.golang.org/grpc/encoding/gzip" // callers may compress
+	"google.golang.org/grpc/encoding/proto"
 	"google.golang.org/grpc/health"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/reflection"
 	reflectionv1 "google.golang.org/grpc/reflection/grpc_reflection_v1"
 	reflectionv1alpha "google.golang.org/grpc/reflection/grpc_reflection_v1alpha"
 	"google.golang.org/grpc/status"
 
+	"github.com/waybook/waybook/internal/arena"
 	"github.com/waybook/waybook/internal/platform/access"
 	"github.com/waybook/waybook/internal/platform/admission"
 	"github.com/waybook/waybook/internal/platform/apierror"
@@ -77,7 +81,7 @@ func Serve(
 	env process.Env, name string, listener net.Listener, policy *access.Policy, interceptors *Interceptors,
 	store Source, services ...Service,
 ) {
-	options := env.Tracing.ServerOptions()
+	options := append(env.Tracing.ServerOptions(), reuseMemory()...)
 	if env.Transport.Identity != nil {
 		options = append(options, grpc.Creds(env.Transport.Identity.Server()))
 		interceptors = interceptors.under(policy.Admit)
@@ -228,7 +232,49 @@ func limits(slots int) admission.Limits {
 	return admission.Limits{Slots: int64(slots), Queue: slots, Wait: longestWait}
 }
 
-// inContext is a stream with another context.
+// The memory of a reply over TCP is used again once the reply is encoded.
+
+func reuseMemory() []grpc.ServerOption {
+	return []grpc.ServerOption{
+		grpc.ChainUnaryInterceptor(lendMemory),
+		grpc.ForceServerCodecV2(codec{encoding.GetCodecV2(proto.Name)}),
+	}
+}
+
+// lentReply is a reply with its memory. Only the codec sees it.
+type lentReply struct {
+	message any
+	memory  *arena.Arena
+}
+
+// codec is gRPC's codec for messages. It takes the memory of a lent one back.
+type codec struct{ encoding.CodecV2 }
+
+// Marshal encodes a message.
+func (c codec) Marshal(message any) (mem.BufferSlice, error) {
+	lent, isLent := message.(*lentReply)
+	if !isLent {
+		return c.CodecV2.Marshal(message)
+	}
+	defer lent.memory.Free()
+	return c.CodecV2.Marshal(lent.message)
+}
+
+func lendMemory(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	ctx, memory := arena.Lend(ctx)
+	message, err := handler(arena.Take(ctx), request)
+	if err != nil {
+		memory.Free()
+		return nil, err
+	}
+	return &lentReply{message, memory}, nil
+}
+
+// WithContext returns a stream with another context.
+func WithContext(ctx context.Context, stream grpc.ServerStream) grpc.ServerStream {
+	return inContext{stream, ctx}
+}
+
 type inContext struct {
 	grpc.ServerStream
 	ctx context.Context

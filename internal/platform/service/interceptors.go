@@ -144,7 +144,7 @@ func (i *Interceptors) Stream(server any, stream grpc.ServerStream, info *grpc.S
 		return err
 	}
 	defer gate.Leave(1)
-	return handler(server, &checkedStream{ServerStream: inContext{stream, ctx}, server: server, validate: i.validate, call: &call})
+	return handler(server, &checkedStream{ServerStream: WithContext(ctx, stream), server: server, validate: i.validate, call: &call})
 }
 
 // checkedStream validates the request and resolves its old identifiers, and reports a caller that has gone as such.
