@@ -54,7 +54,7 @@ func TestPrepareCreatesAndReportsWhatIsMissingOnEachStore(t *testing.T) {
 		if made != 1 {
 			t.Errorf("%d indexes were created, want 1", made)
 		}
-		s.check(integrity.Look, storekeeping.Clean)
+		s.check(integrity.Look)
 	})
 }
 
@@ -81,7 +81,7 @@ func TestPrepareShardsTheDeclaredCollectionsOnAClusterOnEachStore(t *testing.T) 
 				}
 			}
 			s.fill()
-			s.check(integrity.Look, storekeeping.Clean)
+			s.check(integrity.Look)
 		})
 	}
 }
@@ -169,7 +169,7 @@ func TestPrepareDropsIndexesOfOtherVersionsOnlyIfToldOnEachStore(t *testing.T) {
 				t.Errorf("round %d dropped %v, want %v", round, got.IndexesDropped, dropped)
 			}
 		}
-		if others := s.check(integrity.Look, storekeeping.Clean).Collections[0].Undeclared; !slices.Equal(others, []string{"theirs"}) {
+		if others := s.check(integrity.Look).Collections[0].Undeclared; !slices.Equal(others, []string{"theirs"}) {
 			t.Errorf("the indexes of others are %v", others)
 		}
 	})

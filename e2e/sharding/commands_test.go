@@ -195,7 +195,7 @@ func (c *cluster) maintain() {
 	t.Helper()
 	report, err := storekeeping.Check(t.Context(), c.options(), integrity.Repair)
 	waybooktest.OK(t, err)
-	if report.Verdict != storekeeping.Clean {
+	if len(report.Findings) > 0 {
 		t.Errorf("the store is not clean: %+v", report)
 	}
 	_, err = storekeeping.Dump(t.Context(), c.options(), filepath.Join(t.TempDir(), "dump"))
@@ -203,10 +203,6 @@ func (c *cluster) maintain() {
 	_, err = storekeeping.Prepare(t.Context(), c.options(), storekeeping.Preparation{})
 	waybooktest.OK(t, err)
 	waybooktest.OK(t, storekeeping.Renew(t.Context(), c.options()))
-	for _, spec := range c.specs {
-		_, err := c.engine.Stamp(t.Context(), spec)
-		waybooktest.OK(t, err)
-	}
 	c.insert(ratedBefore(), bson.D{{Key: "_id", Value: int64(1)}, {Key: docstore.RevisionField, Value: int64(1)}, {Key: "name", Value: "x"}})
 	newer, err := mongo.Open(t.Context(), c.uri, "")
 	waybooktest.OK(t, err)

@@ -170,7 +170,7 @@ func (w *world) expectNothingLost(p *program) {
 		w.expectStored(db.Collection(collection))
 	}
 	report, err := storekeeping.Check(w.t.Context(), storekeeping.Options{Store: service.StoreFlags{MongoDBURI: w.uri}}, integrity.Look)
-	if err != nil || report.Verdict != storekeeping.Clean {
+	if err != nil || len(report.Findings) > 0 {
 		w.t.Errorf("the check: %v, %+v", err, report.Findings)
 	}
 }
