@@ -12,8 +12,15 @@ import (
 
 func expectFindings(t *testing.T, got []integrity.Finding, want ...integrity.Finding) {
 	t.Helper()
+	got = slices.DeleteFunc(slices.Clone(got), func(f integrity.Finding) bool { return f.Count == 0 })
 	if len(got) == 0 && len(want) == 0 {
 		return
+	}
+	for i := range got {
+		if got[i].Detail == "" {
+			t.Errorf("%+v has no detail", got[i])
+		}
+		got[i].Detail = ""
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
@@ -94,7 +101,7 @@ func TestAWrongTallyIsFoundAndNotRepaired(t *testing.T) {
 			damage(w)
 			damaged := w.contents()
 			for _, mode := range []integrity.Mode{integrity.Look, integrity.Repair} {
-				got := w.check(mode)
+				got := slices.DeleteFunc(w.check(mode), func(f integrity.Finding) bool { return f.Count == 0 })
 				if len(got) != 1 || got[0].Kind != integrity.WrongTally || got[0].Count != 1 || got[0].Repaired != 0 {
 					t.Errorf("got %+v", got)
 				}
@@ -119,12 +126,12 @@ func TestAFindingNamesAFewParentsAndCountsAll(t *testing.T) {
 func TestProgressCoversBothCollections(t *testing.T) {
 	w := newWorld(t)
 	w.addBox(10, 150, 0)
-	seen := map[string][]int64{}
-	_, err := w.items.Constraint().Check(t.Context(), integrity.Look, func(collection string, documents int64) {
-		seen[collection] = append(seen[collection], documents)
+	var seen []int64
+	_, err := w.items.Constraint().Check(t.Context(), integrity.Look, func(_ string, documents int64) {
+		seen = append(seen, documents)
 	})
 	must(t, err)
-	if want := (map[string][]int64{"boxes": {1}, "items": {100, 150}}); !reflect.DeepEqual(seen, want) {
+	if want := []int64{1, 101, 151}; !slices.Equal(seen, want) {
 		t.Errorf("got %v, want %v", seen, want)
 	}
 }
@@ -196,8 +203,7 @@ func TestACheckDuringWritesFindsNothing(t *testing.T) {
 			isOver = true
 		default:
 		}
-		findings := w.check(integrity.Repair)
-		expectFindings(t, slices.DeleteFunc(findings, func(f integrity.Finding) bool { return f.Kind == integrity.Busy }))
+		expectFindings(t, w.check(integrity.Repair))
 	}
 	expectFindings(t, w.check(integrity.Look))
 }
