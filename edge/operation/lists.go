@@ -55,6 +55,9 @@ type listRequest interface {
 // pageResponse is a page of a list.
 type pageResponse interface{ GetNextPageToken() string }
 
+// searchResponse is a page of a list that a service may read much for.
+type searchResponse interface{ GetReadCount() int32 }
+
 // turnTo selects a page in a request for a list.
 func turnTo(request proto.Message, size int32, token string) {
 	message := request.ProtoReflect()
@@ -107,6 +110,9 @@ func idList[Request listRequest, Response pageResponse, Item any](
 				out.BeginList(list.Name)
 			}
 			page := response.(Response)
+			if search, ok := response.(searchResponse); ok && search.GetReadCount() > 0 {
+				x.Charge(search.GetReadCount())
+			}
 			position, failed = list.Write(out, end.take(itemsOf(page), page.GetNextPageToken()), position)
 			return failed
 		}
