@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"reflect"
 
-	"github.com/fullstorydev/grpchan/inprocgrpc"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
@@ -22,8 +21,6 @@ import (
 // changes a message that it has sent or received. It may be used concurrently after the
 // services are registered.
 type Channel struct {
-	// Channel carries streams, each in its own goroutine.
-	*inprocgrpc.Channel
 	methods      map[string]method
 	interceptors *service.Interceptors
 	spans        tracing.Tracing
@@ -37,16 +34,11 @@ type method struct {
 
 // NewChannel returns a channel without services.
 func NewChannel(interceptors *service.Interceptors, spans tracing.Tracing) *Channel {
-	c := &Channel{methods: map[string]method{}, interceptors: interceptors, spans: spans}
-	c.Channel = new(inprocgrpc.Channel).
-		WithCloner(inprocgrpc.CloneFunc(func(message any) (any, error) { return message, nil })).
-		WithServerStreamInterceptor(c.stream)
-	return c
+	return &Channel{methods: map[string]method{}, interceptors: interceptors, spans: spans}
 }
 
 // RegisterService adds a service's methods.
 func (c *Channel) RegisterService(description *grpc.ServiceDesc, server any) {
-	c.Channel.RegisterService(description, server)
 	for _, each := range description.Methods {
 		c.methods["/"+description.ServiceName+"/"+each.MethodName] = method{server, each.Handler}
 	}
@@ -75,6 +67,11 @@ func (c *Channel) Invoke(ctx context.Context, name string, request, reply any, o
 		_ = to(handed) // the receiver keeps its error
 	}
 	return err
+}
+
+// NewStream fails: nothing in the process calls a stream.
+func (c *Channel) NewStream(_ context.Context, _ *grpc.StreamDesc, name string, _ ...grpc.CallOption) (grpc.ClientStream, error) {
+	return nil, status.Errorf(codes.Unimplemented, "%s: there are no streams in a process", name)
 }
 
 // withoutMetadata returns a context without the caller's metadata: as over TCP, outgoing calls of a handler

@@ -55,6 +55,9 @@ func (s *search[P]) in(ctx context.Context, after *position, want int) (found []
 		if len(keys) < query.Most {
 			return found, end, true, nil
 		}
+		if s.Until != 0 && end.Day > s.Until { // and so are all that follow at this place
+			end.Day, end.Category, end.ID = math.MaxInt64, math.MaxInt64, math.MaxInt64
+		}
 		query.After = s.index.valuesOf(end.Key)
 	}
 	return found, end, false, nil

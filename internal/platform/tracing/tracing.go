@@ -86,15 +86,6 @@ func isOurs(method string) bool {
 	return isService && service.Methods().ByName(protoreflect.Name(name)) != nil
 }
 
-// Carry returns ctx with the span of another context. It is for calls within the process,
-// whose context is not derived from the caller's.
-func Carry(ctx, from context.Context) context.Context {
-	if span := trace.SpanFromContext(from); span.SpanContext().IsValid() {
-		return trace.ContextWithSpan(ctx, span)
-	}
-	return ctx
-}
-
 // StartCall starts the span of a call within the process. The returned function ends it.
 func (t Tracing) StartCall(ctx context.Context, method string) (context.Context, func(error)) {
 	if t.tracer == nil || !isOurs(method) {
