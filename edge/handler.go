@@ -159,6 +159,7 @@ func (h *handler) carryOut(x *exchange, f *operation.Function) (err error) {
 			return err
 		}
 	}
+	x.op.Charge = x.turn.chargeReads
 	run := func() error { return f.Choose(&x.op.In).Run(x.request.Context(), &x.op) }
 	if f.Effect == operation.Reads {
 		return h.config.Load.countMisses(&x.turn, run)

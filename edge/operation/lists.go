@@ -51,6 +51,9 @@ type listRequest interface {
 // pageResponse is a page of a list.
 type pageResponse interface{ GetNextPageToken() string }
 
+// searchResponse is a page of a list that a service may read much for.
+type searchResponse interface{ GetReadCount() int32 }
+
 // turnTo selects a page in a request for a list.
 func turnTo(request proto.Message, size int32, token string) {
 	message := request.ProtoReflect()
@@ -108,6 +111,9 @@ func idList[Request listRequest, Response pageResponse, Item any](
 				hasBegun = true
 				reply.StartSuccess(out.Writer)
 				out.BeginList(list.Name)
+			}
+			if search, isSearch := any(page).(searchResponse); isSearch && search.GetReadCount() > 0 {
+				x.Charge(search.GetReadCount())
 			}
 			position, err = list.Write(out, end.take(itemsOf(page), page.GetNextPageToken()), position)
 			return err

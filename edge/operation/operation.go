@@ -77,6 +77,8 @@ type UserID int64
 type Exchange struct {
 	In  Input
 	Out reply.Reply
+	// Charge counts what the services read for the reply against the limits of the client.
+	Charge func(reads int32)
 }
 
 // Input is the request: its parameters, its user and its client.
