@@ -23,7 +23,7 @@ func TestTheTablesOfOperationsAreCurrent(t *testing.T) {
 		if !hasBegin || !hasEnd {
 			t.Fatalf("%s lacks the lines\n%s%s", path, begin, end)
 		}
-		want := tableOfOperations(isAddition)
+		want := tableOfOperations(t, page, isAddition)
 		if shown != want && !*update {
 			t.Errorf("the table of %s in %s is stale: run tools/update", name, path)
 		}
@@ -36,7 +36,8 @@ func TestTheTablesOfOperationsAreCurrent(t *testing.T) {
 	}
 }
 
-func tableOfOperations(isAddition bool) string {
+func tableOfOperations(t *testing.T, page string, isAddition bool) string {
+	t.Helper()
 	var b strings.Builder
 	b.WriteString("  | Operation | Method | `func` | Login | Rule |\n  | --- | --- | --- | --- | --- |\n")
 	for _, f := range newTable() {
@@ -49,6 +50,9 @@ func tableOfOperations(isAddition bool) string {
 				continue // a variant of the row before
 			}
 			d := f.describe(o)
+			if !strings.Contains(page, "\n- **"+d.Rule+"** (") {
+				t.Errorf("docs/contract.md has no rule %s, which %s names", d.Rule, f.Name)
+			}
 			does, function := f.Title[0], "`"+f.Name+"`"
 			if o.Rule != "" {
 				does, function = o.Title[0], function+" with `"+o.Variant.Flag().Name+"=true`"
