@@ -74,7 +74,7 @@ type Deps struct {
 	// Account calls the account service. Profiles resolves user ids through it.
 	Account  accountv1.AccountServiceClient
 	Profiles *profiles.Directory
-	// Counting is the work that outlives its callers, such as the counting of choices.
+	// Counting is the work that outlives its callers, such as the clearing of rewards.
 	Counting *choices.Background
 	// Comments are the limits of comments; there are none without them.
 	Comments comments.Limits

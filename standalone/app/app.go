@@ -77,7 +77,7 @@ type Assembly struct {
 	Services []service.Service
 	// Edge serves /API.php, and the page for people if it is on.
 	Edge http.Handler
-	// Counting counts choices behind calls.
+	// Counting is the work that outlives its callers.
 	Counting *choices.Background
 }
 

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Background is the work that outlives its callers, such as counting. The process waits for it
+// Background is the work that outlives its callers. The process waits for it
 // before it closes the store. The zero value is ready to use. It may be used concurrently.
 type Background struct {
 	mu      sync.Mutex

@@ -214,3 +214,15 @@ func TestACallLeavesTheMarkThatASweepHasTaken(t *testing.T) {
 	must(t, votes.Sweep(t.Context()))
 	expectTidy(t, votes)
 }
+
+// While a parent is counted anew, nothing is added. A choice keeps its mark until a sweep counts it.
+func TestAChoiceDuringACountIsLeftToASweep(t *testing.T) {
+	votes := newCounter(t, newStore(t))
+	_, err := votes.Parents.Documents.Update(t.Context(), voteID, func(v *vote) error { v.Round = 1; return nil })
+	must(t, err)
+	if got := put(t, votes, 1, 1).Numbers; got != (numbers{}) || all(t, votes)[0].Mark != choices.Marked {
+		t.Errorf("numbers %v, choices %+v", got, all(t, votes))
+	}
+	must(t, votes.Sweep(t.Context()))
+	expectTidy(t, votes)
+}
