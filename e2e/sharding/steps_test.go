@@ -15,8 +15,8 @@ import (
 )
 
 // stepsFile has the steps of each operation with nothing in the caches: how many commands are in flight together, one
-// step after the other. Those after a semicolon do not delay the reply. With -update an operation without a line gets
-// the steps that it has now: read whether they are as few as they may be.
+// step after the other. With -update an operation without a line gets the steps that it has now: read whether they are as few
+// as they may be.
 const stepsFile = "testdata/steps.txt"
 
 // stepsOfOperations returns the lines of stepsFile.
@@ -33,24 +33,17 @@ func stepsOfOperations(t *testing.T) map[string]string {
 }
 
 // stepsOf returns the steps of an operation.
-func stepsOf(t *testing.T, each operation) (steps, after []int) {
+func stepsOf(t *testing.T, each operation) (steps []int) {
 	t.Helper()
-	before, rest, _ := strings.Cut(stepsOfOperations(t)[each.name], ";")
-	for i, text := range []string{before, rest} {
-		for _, field := range strings.Fields(text) {
-			n, err := strconv.Atoi(field)
-			waybooktest.OK(t, err)
-			if i == 0 {
-				steps = append(steps, n)
-			} else {
-				after = append(after, n)
-			}
-		}
+	for _, field := range strings.Fields(stepsOfOperations(t)[each.name]) {
+		n, err := strconv.Atoi(field)
+		waybooktest.OK(t, err)
+		steps = append(steps, n)
 	}
 	if len(steps) == 0 {
 		t.Fatalf("%s lacks %s: run tools/update", stepsFile, each.name)
 	}
-	return steps, after
+	return steps
 }
 
 // stuck is how long an operation may lack commands before the test gives up: less than the edge
@@ -108,13 +101,8 @@ func (c *cluster) measure(t *testing.T, p *replica, each operation, about materi
 	c.server.SetFaults(s.choose)
 	defer c.server.SetFaults(nil)
 	each.run(t, p, about)
-	delaying := s.at
-	waybooktest.OK(t, p.Counting.Wait(t.Context()))
 	var steps strings.Builder
-	for i, commands := range s.seen {
-		if i == delaying {
-			steps.WriteString(";")
-		}
+	for _, commands := range s.seen {
 		fmt.Fprintf(&steps, " %d", 1+strings.Count(commands, " + "))
 	}
 	return strings.TrimSpace(steps.String())
@@ -152,14 +140,12 @@ func (s *gate) shown() string {
 // steps.
 func (c *cluster) inSteps(t *testing.T, p *replica, each operation, about material) {
 	t.Helper()
-	steps, after := stepsOf(t, each)
-	want := slices.Concat(steps, after)
+	want := stepsOf(t, each)
 	s := &gate{isData: c.isData, want: want, release: make(chan struct{})}
 	c.server.SetFaults(s.choose)
 	defer c.server.SetFaults(nil)
 	tooLong := time.AfterFunc(stuck, s.giveUp)
 	each.run(t, p, about)
-	waybooktest.OK(t, p.Counting.Wait(t.Context()))
 	if !tooLong.Stop() || s.at != len(want) {
 		t.Fatalf("%s has other steps than %v:%s", each.name, want, s.shown())
 	}

@@ -138,7 +138,7 @@ func TestTheTableOfShardsIsCurrent(t *testing.T) {
 	for _, each := range operations() {
 		serving := c.start(c.engine) // its caches are empty
 		a := c.ask(c.commandsOf(serving, func() { each.run(t, serving, about) }))
-		steps, _ := stepsOf(t, each)
+		steps := stepsOf(t, each)
 		rows = append(rows, row{each.name, fmt.Sprintf("| %d | %d | %s | %s |", a.commands, len(steps), a.shards(), a.which())})
 	}
 	page, err := os.ReadFile(scalePage)

@@ -111,7 +111,6 @@ func (c *cluster) commandsOf(p *replica, do func()) (sent []mongowire.Command) {
 	c.t.Helper()
 	mark := c.server.Mark()
 	do()
-	waybooktest.OK(c.t, p.Counting.Wait(c.t.Context()))
 	commands, isComplete := c.server.Since(mark)
 	if !isComplete {
 		c.t.Fatal("the face has forgotten the first of the commands")

@@ -18,7 +18,6 @@ import (
 
 	"github.com/waybook/waybook/edge"
 	"github.com/waybook/waybook/internal/clients"
-	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
@@ -32,10 +31,9 @@ type Waybook struct {
 	HTTP, GRPC, Admin string
 	Connection        grpc.ClientConnInterface
 	clients.Clients
-	// Services, Edge, Counting and Clock are those of a Waybook that StartOn started.
+	// Services, Edge and Clock are those of a Waybook that StartOn started.
 	Services []service.Service
 	Edge     http.Handler
-	Counting *choices.Background
 	Clock    *storetest.Clock
 
 	t     testing.TB
@@ -184,7 +182,7 @@ func StartOn(t testing.TB, store docstore.Engine, options ...Option) *Waybook {
 		return Connect(t, listener.Addr().String())
 	}
 	w := serve(host.Interceptors, parts.Services...)
-	w.Services, w.Edge, w.Counting, w.Clock, w.stop = parts.Services, parts.Edge, parts.Counting, clock, stop
+	w.Services, w.Edge, w.Clock, w.stop = parts.Services, parts.Edge, clock, stop
 	w.apart = func(one service.Service) *Waybook {
 		return serve(service.NewInterceptors(service.Load{}, nil, process.NewMetrics(), s.env.Log), one)
 	}

@@ -129,7 +129,9 @@ func TestARecordReadsBackAsItWasWritten(t *testing.T) {
 }
 
 // breaksRules reports whether a service would refuse a message.
-func breaksRules(message protoreflect.Message) bool { return len(rules.Violations(message.Interface())) > 0 }
+func breaksRules(message protoreflect.Message) bool {
+	return len(rules.Violations(message.Interface())) > 0
+}
 
 // values returns values of a field at and around each bound, valid and not, as far as a file can have them.
 func values(f *field) (all []protoreflect.Value) {

@@ -12,7 +12,6 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/waybook/waybook/internal/content"
-	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/embedded"
@@ -123,7 +122,7 @@ func newFixtureOn(t *testing.T, store docstore.Engine, config Config) *fixture {
 	t.Helper()
 	f := &fixture{
 		t: t, account: &ledger{rewards: map[int64]map[string]int64{}},
-		deps: content.Deps{Counting: &choices.Background{}, Deps: service.NewDeps(store, slog.New(slog.DiscardHandler))},
+		deps: content.Deps{Deps: service.NewDeps(store, slog.New(slog.DiscardHandler))},
 		time: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC),
 	}
 	f.deps.Now = func() time.Time { return f.time }

@@ -80,9 +80,8 @@ func (o Options) examine(ctx context.Context, store docstore.Engine, parts []par
 			return fmt.Errorf("check %s: %w", p.name, err)
 		}
 		for _, found := range findings {
-			if found.Service = p.name; found.Count > 0 {
-				report.Findings = append(report.Findings, found)
-			}
+			found.Service = p.name
+			report.Findings = append(report.Findings, found)
 		}
 	}
 	if !slices.ContainsFunc(report.Collections, func(c CollectionReport) bool { return c.Exists }) {

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"math"
 	"reflect"
+	"slices"
 
 	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/docstore"
@@ -51,8 +52,8 @@ const (
 type Constraint struct {
 	// Parents and Children are the names of the collections. Index is that by which the children are read.
 	Parents, Children, Index string
-	// Check reads both collections, page by page, and returns a finding for each kind of fault, with the Count 0 if
-	// there is none. It reports to progress how many documents it has read so far, under the name of the children.
+	// Check reads both collections, page by page, and returns a finding for each kind of fault. It reports to
+	// progress how many documents it has read so far, under the name of the children.
 	Check func(ctx context.Context, mode Mode, progress func(collection string, documents int64)) ([]Finding, error)
 }
 
@@ -153,7 +154,7 @@ func (r Rule[P, K, C]) check(ctx context.Context, mode Mode, progress func(strin
 		}
 	}
 	_, err := reach(math.MaxInt64)
-	return found, err
+	return slices.DeleteFunc(found, func(f Finding) bool { return f.Count == 0 }), err
 }
 
 // judgeOrphans rechecks children whose parent the first pass did not find. The order of the reads matters. A sweep

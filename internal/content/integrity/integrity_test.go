@@ -12,7 +12,6 @@ import (
 
 func expectFindings(t *testing.T, got []integrity.Finding, want ...integrity.Finding) {
 	t.Helper()
-	got = slices.DeleteFunc(slices.Clone(got), func(f integrity.Finding) bool { return f.Count == 0 })
 	if len(got) == 0 && len(want) == 0 {
 		return
 	}
@@ -101,7 +100,7 @@ func TestAWrongTallyIsFoundAndNotRepaired(t *testing.T) {
 			damage(w)
 			damaged := w.contents()
 			for _, mode := range []integrity.Mode{integrity.Look, integrity.Repair} {
-				got := slices.DeleteFunc(w.check(mode), func(f integrity.Finding) bool { return f.Count == 0 })
+				got := w.check(mode)
 				if len(got) != 1 || got[0].Kind != integrity.WrongTally || got[0].Count != 1 || got[0].Repaired != 0 {
 					t.Errorf("got %+v", got)
 				}
