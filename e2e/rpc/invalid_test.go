@@ -1,6 +1,7 @@
 package rpc_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -83,7 +84,8 @@ func TestEveryViolationOfARequestIsReported(t *testing.T) {
 		},
 		"GrantRewards without any": {failed(w.Account.GrantRewards(ctx, &accountv1.GrantRewardsRequest{})), []string{"grants"}},
 		"GrantRewards with too many": {
-			failed(w.Account.GrantRewards(ctx, &accountv1.GrantRewardsRequest{Grants: make([]*accountv1.Grant, 101)})), []string{"grants"},
+			failed(w.Account.GrantRewards(ctx, &accountv1.GrantRewardsRequest{Grants: slices.Repeat([]*accountv1.Grant{{UserId: 1, Source: "blog/1"}}, 101)})),
+			[]string{"grants"},
 		},
 		"ListRewards": {
 			failed(w.Account.ListRewards(ctx, &accountv1.ListRewardsRequest{})),
