@@ -144,7 +144,8 @@ func operations() (all []operation) {
 		each := operation{name: nameOf(d), isOwner: d.Func != "addComment", parameters: func(c material) string { return c.requiredBy(d) }}
 		isEach := func(o operation) bool { return o.name == each.name }
 		if i := slices.IndexFunc(named, isEach); i >= 0 {
-			each, named = named[i], slices.Delete(named, i, i+1)
+			each = named[i]
+			named = slices.Delete(named, i, i+1)
 		}
 		switch {
 		case slices.ContainsFunc(last, isEach):
