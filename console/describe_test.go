@@ -9,7 +9,19 @@ import (
 	"github.com/waybook/waybook/edge/operation"
 )
 
-func described(t *testing.T, changes ...func(*Config)) (d description) {
+// read is a description as the page reads it, with the variants as texts.
+type read struct {
+	description
+	Operations []readOperation `json:"operations"`
+}
+
+type readOperation struct {
+	describedOperation
+	Variant string `json:"variant"`
+	Effect  string `json:"effect"`
+}
+
+func described(t *testing.T, changes ...func(*Config)) (d read) {
 	t.Helper()
 	if err := json.Unmarshal(get(newConsole(t, changes...), operationsPath).Body.Bytes(), &d); err != nil {
 		t.Fatal(err)
@@ -17,18 +29,18 @@ func described(t *testing.T, changes ...func(*Config)) (d description) {
 	return d
 }
 
-func (d description) find(t *testing.T, function, variant string) describedOperation {
+func (d read) find(t *testing.T, function, variant string) readOperation {
 	t.Helper()
-	i := slices.IndexFunc(d.Operations, func(o describedOperation) bool { return o.Func == function && o.Variant == variant })
+	i := slices.IndexFunc(d.Operations, func(o readOperation) bool { return o.Func == function && o.Variant == variant })
 	if i < 0 {
 		t.Fatalf("there is no %s", function)
 	}
 	return d.Operations[i]
 }
 
-func (o describedOperation) find(t *testing.T, name string) describedParameter {
+func (o readOperation) find(t *testing.T, name string) operation.Parameter {
 	t.Helper()
-	i := slices.IndexFunc(o.Parameters, func(p describedParameter) bool { return p.Name == name })
+	i := slices.IndexFunc(o.Parameters, func(p operation.Parameter) bool { return p.Name == name })
 	if i < 0 {
 		t.Fatalf("%s has no %s", o.Func, name)
 	}
@@ -66,16 +78,16 @@ func TestTheDescriptionLeavesOutWhatTheEdgeDoesNotServe(t *testing.T) {
 func TestTheDescriptionSaysHowToFillInAForm(t *testing.T) {
 	d := described(t)
 	add := d.find(t, "addAlbum", "")
-	if add.Effect != "write" || !add.Login || add.Addition || add.Group != "album" {
+	if add.Effect != "write" || !add.NeedsLogin || add.IsAddition || add.Group != "album" {
 		t.Errorf("addAlbum is %+v", add)
 	}
-	if p := add.find(t, "lat"); p.Type != "decimal" || *p.Min != -90 || *p.Max != 90 || !p.Required {
+	if p := add.find(t, "lat"); p.Type != "decimal" || *p.Min != -90 || *p.Max != 90 || !p.IsRequired {
 		t.Errorf("lat is %+v", p)
 	}
-	if p := add.find(t, "category"); p.Type != "enum" || p.Values[0] != (describedValue{"1", "女生個人"}) || p.Min != nil {
+	if p := add.find(t, "category"); p.Type != "enum" || p.Values[0] != (operation.Value{Value: "1", Label: "女生個人"}) || p.Min != nil {
 		t.Errorf("category is %+v", p)
 	}
-	if p := add.find(t, "albumTitle"); p.Type != "text" || p.MaxLength != 200 || p.MinLength != 1 || p.Multiline {
+	if p := add.find(t, "albumTitle"); p.Type != "text" || p.MaxLength != 200 || p.MinLength != 1 || p.IsLong {
 		t.Errorf("albumTitle is %+v", p)
 	}
 	remove := d.find(t, "updateAlbum", "delete")
@@ -83,17 +95,17 @@ func TestTheDescriptionSaysHowToFillInAForm(t *testing.T) {
 		t.Errorf("the deletion of an album is %+v", remove)
 	}
 	post := d.find(t, "postBlog", "")
-	if p := post.find(t, "blogContent"); !p.Multiline || p.MaxLength != 100_000 {
+	if p := post.find(t, "blogContent"); !p.IsLong || p.MaxLength != 100_000 {
 		t.Errorf("blogContent is %+v", p)
 	}
-	if p := post.find(t, "type"); p.Values[8] != (describedValue{"0_8", "旅遊日記"}) {
+	if p := post.find(t, "type"); p.Values[8] != (operation.Value{Value: "0_8", Label: "旅遊日記"}) {
 		t.Errorf("type is %+v", p)
 	}
-	if p := post.find(t, "replyBlogID"); p.Type != "id" || p.Required {
+	if p := post.find(t, "replyBlogID"); p.Type != "id" || p.IsRequired {
 		t.Errorf("replyBlogID is %+v", p)
 	}
 	list := d.find(t, "getUserBlogList", "")
-	if list.Effect != "read" || list.Login || !list.Addition {
+	if list.Effect != "read" || list.NeedsLogin || !list.IsAddition {
 		t.Errorf("getUserBlogList is %+v", list)
 	}
 	if p := list.find(t, "limit"); p.Type != "integer" || *p.Min != 1 || *p.Max != 1_000_000 {

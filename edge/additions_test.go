@@ -66,8 +66,8 @@ func TestWithoutAdditionsThereAreExactlyTheElevenOperations(t *testing.T) {
 	if w := get(h, "func=getAlbum&albumID=1&withIDs=maybe"); w.Body.String() != failed("ALBUM NOT FOUND") {
 		t.Errorf("withIDs is not ignored: %s", w.Body)
 	}
-	c := &Config{Additions: operation.AdditionsWithheld}
-	c.Account, c.Album, c.Blog, c.Poi = nil, albumv1.NewAlbumServiceClient(nil), blogv1.NewBlogServiceClient(nil), poiv1.NewPoiServiceClient(nil)
+	c := clientless()
+	c.Additions = operation.AdditionsWithheld
 	if rows := c.Operations(); len(rows) != 11 {
 		t.Errorf("%d operations are described", len(rows))
 	}

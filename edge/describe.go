@@ -35,7 +35,7 @@ func (c *Config) Operations() []operation.Description { return operation.Describ
 func (c *Config) operations() *operation.Config {
 	return &operation.Config{
 		Clients:   c.Clients,
-		Additions: c.Additions, Sessions: c.Sessions, Validator: c.Validator, CallTimeout: c.CallTimeout,
+		Additions: c.Additions, Sessions: c.Sessions, CallTimeout: c.CallTimeout,
 	}
 }
 
@@ -52,11 +52,13 @@ func SharedParameters() []operation.Parameter {
 // FailureEntry explains a failure to the people who see it.
 type FailureEntry struct {
 	// Reason is the stable reason, and Info an example of the phrase.
-	Reason, Info string
+	Reason string `json:"reason"`
+	Info   string `json:"info"`
 	// Status is the HTTP status.
-	Status int
+	Status int `json:"status"`
 	// Meaning says when the edge answers so. Action says what the client should do.
-	Meaning, Action string
+	Meaning string `json:"meaning"`
+	Action  string `json:"action"`
 }
 
 // Failures returns the failures of the interface. The general entry of a reason comes before the

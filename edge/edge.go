@@ -12,8 +12,6 @@ import (
 	"net/http"
 	"time"
 
-	"buf.build/go/protovalidate"
-
 	"github.com/waybook/waybook/edge/form"
 	"github.com/waybook/waybook/edge/operation"
 	"github.com/waybook/waybook/internal/clients"
@@ -62,9 +60,6 @@ type Config struct {
 	Load Load
 	// Log receives a line for each failure, within limits; slog.Default when nil.
 	Log *slog.Logger
-	// Validator finds the other violations of a request that already has one. Sharing the
-	// services' validator saves memory; protovalidate.GlobalValidator when nil.
-	Validator protovalidate.Validator
 	// Observe is called once for every request, with its answer. May be nil.
 	Observe func(*http.Request, Answer)
 

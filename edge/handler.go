@@ -11,19 +11,18 @@ import (
 	"sync"
 	"time"
 
-	"buf.build/go/protovalidate"
-
 	"github.com/waybook/waybook/edge/failure"
 	"github.com/waybook/waybook/edge/form"
 	"github.com/waybook/waybook/edge/operation"
 	"github.com/waybook/waybook/edge/reply"
 	"github.com/waybook/waybook/internal/platform/admission"
+	"github.com/waybook/waybook/internal/platform/rules"
 )
 
 // handler serves the interface.
 type handler struct {
 	config    Config
-	functions *operation.Functions
+	table     []operation.Function
 	sites     sites
 	zippers   zippers
 	exchanges sync.Pool
@@ -33,11 +32,9 @@ type handler struct {
 // New returns the handler of the whole interface. It answers paths other than Path with a
 // failure, so that it can be the only handler of a server.
 func New(c Config) http.Handler {
+	rules.Load()
 	if c.Log == nil {
 		c.Log = slog.Default()
-	}
-	if c.Validator == nil {
-		c.Validator = protovalidate.GlobalValidator
 	}
 	if c.Observe == nil {
 		c.Observe = func(*http.Request, Answer) {}
@@ -52,7 +49,7 @@ func New(c Config) http.Handler {
 		c.MaxFormBytes = DefaultMaxFormBytes
 	}
 	h := &handler{
-		config: c, functions: operation.NewFunctions(operation.Table(c.operations())), sites: c.TrustedOrigins.sites(),
+		config: c, table: operation.Table(c.operations()), sites: c.TrustedOrigins.sites(),
 		failures: newFailureLog(),
 	}
 	h.exchanges = sync.Pool{New: func() any { return newExchange(&h.config, &h.zippers) }}
@@ -129,15 +126,15 @@ func (h *handler) answer(x *exchange) (err error) {
 	if formErr != nil {
 		return formErr
 	}
-	function, err := h.functions.Find(&x.form)
+	function, err := operation.Find(h.table, &x.form)
 	if err != nil {
 		return err
 	}
-	x.function = function.Name()
+	x.function = function.Name
 	if formatErr != nil {
 		return formatErr
 	}
-	if err := x.turn.begin(x.request.Context(), function.Effect()); err != nil {
+	if err := x.turn.begin(x.request.Context(), function.Effect); err != nil {
 		return err
 	}
 	return h.carryOut(x, function)
@@ -145,7 +142,7 @@ func (h *handler) answer(x *exchange) (err error) {
 
 // carryOut checks the method, the site and the session, in this order. Then it runs the operation.
 func (h *handler) carryOut(x *exchange, f *operation.Function) (err error) {
-	if f.Effect() == operation.Writes {
+	if f.Effect == operation.Writes {
 		if x.request.Method != http.MethodPost {
 			return failure.New("POST_REQUIRED")
 		}
@@ -153,7 +150,7 @@ func (h *handler) carryOut(x *exchange, f *operation.Function) (err error) {
 			return err
 		}
 	}
-	if f.Login() == operation.LoginNeeded {
+	if f.NeedsLogin() {
 		x.op.In.User, err = h.sessionUser(x.request.Context(), x.request.Header)
 		if err != nil {
 			return err
@@ -162,8 +159,9 @@ func (h *handler) carryOut(x *exchange, f *operation.Function) (err error) {
 			return err
 		}
 	}
+	x.op.Charge = x.turn.chargeReads
 	run := func() error { return f.Choose(&x.op.In).Run(x.request.Context(), &x.op) }
-	if f.Effect() == operation.Reads {
+	if f.Effect == operation.Reads {
 		return h.config.Load.countMisses(&x.turn, run)
 	}
 	return run()

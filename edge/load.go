@@ -36,6 +36,9 @@ const (
 	// rate allows as many. A user may write a minute's worth at once.
 	clientBurst = 10 * time.Second
 	userBurst   = time.Minute
+	// readsPerRequest is how many entries and documents count as one request more of an address: about as many as a search
+	// reads for a small page.
+	readsPerRequest = 2500
 	// missBurst has room for a page, or a crawler, that asks for many deleted contents at once.
 	missBurst = 5 * time.Minute
 )
@@ -93,6 +96,18 @@ func (l *Load) refuseUser(user operation.UserID) error {
 	return tooOften("TOO_MANY_WRITES", l.Users.Take(strconv.FormatInt(int64(user), 10)))
 }
 
+// chargeReads counts what the services read for a reply against the rate limit of requests, as far as one request of the
+// address does not have it.
+func (t *turn) chargeReads(count int32) {
+	if t.load.Clients == nil {
+		return
+	}
+	t.reads += int(count)
+	for t.findClient(); t.reads >= readsPerRequest && t.client != ""; t.reads -= readsPerRequest {
+		t.load.Clients.Charge(t.client)
+	}
+}
+
 func tooOften(reason string, wait time.Duration) error {
 	if wait == 0 {
 		return nil
@@ -116,6 +131,8 @@ type turn struct {
 	bytes int64
 	// pieces is the number of slots in FormPieces, and of the client in ClientFormPieces.
 	pieces int
+	// reads are the entries and documents that were read and not yet charged.
+	reads int
 }
 
 // begin waits for a slot in Requests, and for memory.

@@ -14,7 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"buf.build/go/protovalidate"
+	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/waybook/waybook/internal/platform/admission"
@@ -106,21 +106,22 @@ func TestReadsThatAreUnderWayShareMemoryAndLeaveRoomForWrites(t *testing.T) {
 	})
 }
 
-// panicking is a validator that panics.
-type panicking struct{ protovalidate.Validator }
+// panicking is a client that panics.
+type panicking struct{ albumv1.AlbumServiceClient }
 
-func (panicking) Validate(proto.Message, ...protovalidate.ValidationOption) error { panic("boom") }
+func (panicking) GetAlbum(context.Context, *albumv1.GetAlbumRequest, ...grpc.CallOption) (*albumv1.GetAlbumResponse, error) {
+	panic("boom")
+}
 
 func TestAPanicReleasesTheConcurrencyLimit(t *testing.T) {
 	var load Load
 	h := newEdge(t, &fakes{answer: always(&albumv1.GetAlbumResponse{}, nil)}, func(c *Config) {
 		c.Load = newLoad(&Flags{MaxRequests: 1, MaxLongReplies: 1})
 		load = c.Load
-		c.Validator = panicking{}
+		c.Album = panicking{}
 	})
 	for range 3 {
-		// The edge calls the validator because a parameter is invalid.
-		if w := get(h, "func=getAlbum&albumID=x"); w.Body.String() != failed("INTERNAL ERROR") {
+		if w := get(h, "func=getAlbum&albumID=1"); w.Body.String() != failed("INTERNAL ERROR") {
 			t.Errorf("got %s", w.Body)
 		}
 	}

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/waybook/waybook/internal/platform/admission"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
@@ -80,5 +82,23 @@ func TestAListWhoseLaterPageFailsIsNoSuccess(t *testing.T) {
 	w := get(h, "func=getNearbyPOIList&latMin=0&latMax=1&lngMin=2&lngMax=3")
 	if want := failed("SERVICE UNAVAILABLE"); w.Body.String() != want {
 		t.Errorf("got %s", w.Body)
+	}
+}
+
+// A search that reads much for a small reply counts as the requests that read as much.
+func TestWhatASearchReadsCountsAgainstTheRateOfItsClient(t *testing.T) {
+	for read, want := range map[int32]int{0: 5, readsPerRequest - 1: 5, readsPerRequest: 3, 8 * readsPerRequest: 1} {
+		f := &fakes{answer: always(&poiv1.ListPoisResponse{ReadCount: read}, nil)}
+		stopped := func() time.Time { return time.Unix(1, 0) }
+		h := newEdge(t, f, func(c *Config) { c.Load.Clients = admission.NewRate(1, 5*time.Second, stopped) })
+		done := 0
+		for range 10 {
+			if w := get(h, "func=getNearbyPOIList&latMin=0&latMax=1&lngMin=2&lngMax=3&limit=1"); w.Code == 200 {
+				done++
+			}
+		}
+		if done != want {
+			t.Errorf("%d entries read: %d requests were served, want %d", read, done, want)
+		}
 	}
 }

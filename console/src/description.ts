@@ -4,8 +4,13 @@ import { signal } from '@preact/signals'
 
 export type ParameterType = 'decimal' | 'integer' | 'text' | 'boolean' | 'enum' | 'id' | 'password'
 
+/** A name in English and in Chinese. */
+export type Title = readonly [en: string, zh: string]
+
 export interface Parameter {
   name: string
+  /** Absent if the page has a name of its own. */
+  title?: Title
   /** The valid values, in English. */
   hint: string
   required?: boolean
@@ -24,6 +29,7 @@ export interface Operation {
   func: string
   /** Tells apart the operations that share a func. */
   variant: string
+  title: Title
   group: string
   effect: 'read' | 'write'
   login: boolean

@@ -1,17 +1,15 @@
 import { expect, test } from 'vitest'
 import { chooseLanguage } from '../src/i18n'
-import { operationTitle, parameterTitle } from '../src/names'
+import { groupTitle, operationTitle, parameterTitle } from '../src/names'
 
-test('a variant without a name of its own is named after its func', () => {
+test('names are those of the description in the language of the page', () => {
   chooseLanguage('en')
-  expect(operationTitle({ func: 'updateAlbum', variant: 'delete' })).toBe('Delete an album')
-  expect(operationTitle({ func: 'addPhoto', variant: 'poi' })).toBe('Add a photo: landmark')
-  expect(operationTitle({ func: 'unheardOf', variant: '' })).toBe('unheardOf')
+  expect(operationTitle({ title: ['Read an album', '讀取相簿'] })).toBe('Read an album')
+  expect(parameterTitle({ name: 'albumID', title: ['Album', '相簿'] })).toBe('Album')
+  expect(parameterTitle({ name: 'responseFormat' })).toBe('responseFormat')
+  expect(groupTitle('poi')).toBe('Landmarks')
+  expect(groupTitle('unheardOf')).toBe('unheardOf')
   chooseLanguage('zh-Hant')
-  expect(operationTitle({ func: 'getAlbum', variant: 'withIDs' })).toBe('讀取相簿（含識別碼）')
-})
-
-test('numbered parameters share a name', () => {
-  chooseLanguage('en')
-  expect(parameterTitle('choice12')).toBe('Choice 12')
+  expect(operationTitle({ title: ['Read an album', '讀取相簿'] })).toBe('讀取相簿')
+  expect(groupTitle('blog')).toBe('日誌')
 })

@@ -3,14 +3,14 @@ import type { Operation } from '../src/description'
 import { emptyForm, fromQuery, parametersOf, toQuery, type FormState } from '../src/explore/state'
 
 const login: Operation = {
-  func: 'login', variant: '', group: 'session', effect: 'write', login: false,
+  func: 'login', variant: '', title: ['', ''], group: 'session', effect: 'write', login: false,
   parameters: [{ name: 'email', hint: '', type: 'text' }, { name: 'passphrase', hint: '', type: 'password' }],
 }
 const change: Operation = {
-  func: 'updateBlog', variant: 'delete', group: 'blog', effect: 'write', login: true, fixed: { delete: 'true' },
+  func: 'updateBlog', variant: 'delete', title: ['', ''], group: 'blog', effect: 'write', login: true, fixed: { delete: 'true' },
   parameters: [{ name: 'blogID', hint: '', type: 'id', required: true }, { name: 'blogContent', hint: '', type: 'text', multiline: true }],
 }
-const read: Operation = { func: 'getBlog', variant: '', group: 'blog', effect: 'read', login: false, parameters: [{ name: 'blogID', hint: '', type: 'id' }] }
+const read: Operation = { func: 'getBlog', variant: '', title: ['', ''], group: 'blog', effect: 'read', login: false, parameters: [{ name: 'blogID', hint: '', type: 'id' }] }
 const operations = [login, change, read]
 
 const there = (operation: Operation, form: FormState) =>

@@ -16,7 +16,7 @@ import (
 // root is the path of the repository's root.
 const root = "../.."
 
-func TestEveryRuleOfTheContractHasACaseOrATest(t *testing.T) {
+func TestTheListOfRulesIsCurrent(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, casefile.ContractFile))
 	if err != nil {
 		t.Fatal(err)
@@ -37,8 +37,46 @@ func TestEveryRuleOfTheContractHasACaseOrATest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if *update {
+		if err := os.WriteFile(path, []byte(withCited(string(text), contract, cases)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
 	for _, problem := range problemsOf(contract, rules, cases, testsBelow(t)) {
 		t.Errorf("%s: %s", path, problem)
+	}
+}
+
+// withCited returns the list with a line for each rule of the contract that a case cites, in the order of the
+// contract. What a line has stays. A rule without a line and without a case is left to a person.
+func withCited(list string, contract []string, cases []*casefile.Case) string {
+	lines := strings.SplitAfter(list, "\n")
+	at := 0 // behind the line of the rule before
+	for _, number := range contract {
+		own := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, number+" | ") })
+		for _, c := range cases {
+			switch {
+			case !slices.Contains(c.Rules(), number):
+			case own < 0:
+				own = at
+				lines = slices.Insert(lines, own, number+" | "+c.Name+"\n")
+			case !slices.Contains(strings.Fields(lines[own]), c.Name):
+				lines[own] = strings.TrimRight(lines[own], "\n") + " " + c.Name + "\n"
+			}
+		}
+		if own >= 0 {
+			at = own + 1
+		}
+	}
+	return strings.Join(lines, "")
+}
+
+func TestTheListOfRulesGetsWhatCasesCite(t *testing.T) {
+	cases := []*casefile.Case{{Name: "one", Sentence: "It is so (rule 1.1)"}, {Name: "two", Sentence: "It is not (rules 1.1 and 1.3)"}}
+	got := withCited("# a list\n\n1.1 | zero one\n1.2 | - edge TestIt\n1.4 | zero\n", []string{"1.1", "1.2", "1.3", "1.4", "1.5"}, cases)
+	if want := "# a list\n\n1.1 | zero one two\n1.2 | - edge TestIt\n1.3 | two\n1.4 | zero\n"; got != want {
+		t.Errorf("got\n%s", got)
 	}
 }
 

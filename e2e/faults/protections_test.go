@@ -37,7 +37,7 @@ func protections() []protection {
 	)
 	isLate := "ctx.Err() == context.DeadlineExceeded"
 	impatient := change{edge + "edge.go", "DefaultCallTimeout = 10 * time.Second", "DefaultCallTimeout = 50 * time.Millisecond"}
-	mute := []change{impatient, {edge + "operation/run.go", "if err == nil && !isTaken {", "if (err == nil || callCtx.Err() == context.DeadlineExceeded) && !isTaken {"}}
+	mute := []change{impatient, {edge + "operation/run.go", "call(callCtx, request)\n\t\tif err != nil {", "call(callCtx, request)\n\t\tif err != nil && callCtx.Err() != context.DeadlineExceeded {"}}
 	anyEnd := change{edge + "operation/lists.go",
 		"if err != nil {\n\t\t\treturn err\n\t\t}\n\t\tout.EndList(list.Name)\n\t\tend.", "if err != nil && !hasBegun {\n\t\t\treturn err\n\t\t}\n\t\tout.EndList(list.Name)\n\t\tend."}
 	unnamed := []change{{edge + "operation/run.go", "return uuid.NewString()", "return uuid.NewString()[:0]"}}

@@ -5,6 +5,7 @@ package faults
 import (
 	"context"
 	"strconv"
+	"time"
 
 	"google.golang.org/grpc"
 
@@ -70,7 +71,17 @@ func (c *clients) readAll(ctx context.Context, w *world) {
 			return ok && c.readComments(span, history.NameThing(kind, on.id), r.GetComments(), r.GetNextPageToken())
 		})
 	}
-	c.insist(ctx, "counts", func(ctx context.Context) bool { return c.readCounts(ctx, w) })
+	for patience := time.Now().Add(longestMiscount); c.recovery > 0; {
+		isExact := false
+		c.insist(ctx, "counts", func(ctx context.Context) (isRead bool) {
+			isExact, isRead = c.readCounts(ctx, w, time.Now().After(patience))
+			return isRead
+		})
+		if isExact {
+			break
+		}
+		pause(ctx, time.Second)
+	}
 	for _, u := range w.users {
 		c.readRewards(ctx, w, u)
 	}
@@ -110,24 +121,36 @@ func (c *clients) readComments(span history.Span, thing history.Thing, comments 
 	return true
 }
 
-// readCounts reads scores and votes as /API.php shows them.
-func (c *clients) readCounts(ctx context.Context, w *world) bool {
+// longestMiscount is how long after a fault a sweep may take to count the choices that it has interrupted.
+const longestMiscount = 2 * time.Minute
+
+// readCounts reads scores and votes as /API.php shows them. All voters have chosen everything. It records them if they are
+// exact, or if isLast.
+func (c *clients) readCounts(ctx context.Context, w *world, isLast bool) (isDone, isRead bool) {
 	var all []any
+	left := int64(len(w.voters) * (len(w.shared) + 1))
+	count := func(tally string, n int64) {
+		all = append(all, history.Count{Tally: tally, Count: n})
+		left -= n
+	}
 	for kind, of := range w.shared {
 		a := c.post(ctx, "", true, "func", names[kind].get, names[kind].id, strconv.FormatInt(of.id, 10))
 		if !a.isAcknowledged {
-			return false
+			return false, false
 		}
-		all = append(all, history.Count{Tally: scoreOf(kind), Count: c.number(a.at("score"))})
+		count(scoreOf(kind), c.number(a.at("score")))
 		for i, choice := range a.at("vote", "choices").children {
-			all = append(all, history.Count{Tally: votesFor(int32(i + 1)), Count: c.number(choice.at("votes"))})
+			count(votesFor(int32(i+1)), c.number(choice.at("votes")))
 		}
+	}
+	if left != 0 && !isLast {
+		return false, true
 	}
 	if len(all) != 3+choices {
 		c.complain(history.Malformed, "%d counts", len(all))
 	}
 	c.history.Record(all...)
-	return true
+	return true, true
 }
 
 func (c *clients) number(d document) int64 {
@@ -138,7 +161,7 @@ func (c *clients) number(d document) int64 {
 	return n
 }
 
-// readRewards waits until the sweep has granted the missing rewards, and records the result.
+// readRewards waits until a sweep, which runs once a minute, has granted the missing rewards, and records the result.
 func (c *clients) readRewards(ctx context.Context, w *world, u user) {
 	const reward = 10
 	list := u.list("blog")
@@ -147,7 +170,7 @@ func (c *clients) readRewards(ctx context.Context, w *world, u user) {
 	read := func(ctx context.Context, of *accountv1.ListRewardsRequest, _ ...grpc.CallOption) (waybooktest.Rewards, error) {
 		return waybooktest.RewardsOf(ctx, w.Account, of.GetUserId())
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.recovery)
+	ctx, cancel := context.WithTimeout(ctx, c.recovery+time.Minute)
 	defer cancel()
 	for ctx.Err() == nil && last.Count != want {
 		if r, _, ok := call(ctx, c, read, &accountv1.ListRewardsRequest{UserId: u.id}); ok {

@@ -68,15 +68,14 @@ func readList(t testing.TB, p *launch.Process) (l listing) {
 	return l
 }
 
-// listLimit is how much a list of any length may take, in MiB, besides the garbage of a busy
-// program (rule 8.20).
+// listLimit is how much a list of any length may take, in MiB (rule 8.20).
 const listLimit = 32
 
 func TestALongListTakesLittleMemory(t *testing.T) {
 	longform.Only(t)
 	const items = 20_000
 	s := filled(t, wideName, items, 0)
-	p := launch.Start(t, binary, s.data, "-demo=false", "-min-heap-growth=0")
+	p := launch.Start(t, binary, s.data, "-demo=false")
 	for round := range 3 {
 		l := readList(t, p)
 		t.Logf("round %d: %d items, %d MB; the process grew by %.1f MiB, its own memory by %.1f MiB",
@@ -94,7 +93,7 @@ func TestALongListTakesLittleMemory(t *testing.T) {
 func BenchmarkAListOf200000Landmarks(b *testing.B) {
 	const items = 200_000
 	s := filled(b, "太魯閣國家公園遊客中心", items, items)
-	p := launch.Start(b, binary, s.data, "-demo=false", "-min-heap-growth=0")
+	p := launch.Start(b, binary, s.data, "-demo=false")
 	var total time.Duration
 	var l listing
 	var worst, worstOwn float64

@@ -51,15 +51,12 @@ func TestALoadedDumpServesTheSameContentAndHalfOfOneNone(t *testing.T) {
 		SHA256      string
 	}
 	on.mustRead(&dumped, "store", "dump", file, "--data", data)
-	if dumped.Documents < 30 || len(dumped.Collections) < 15 || len(dumped.SHA256) != 64 {
+	if dumped.Documents < 20 || len(dumped.Collections) < 15 || len(dumped.SHA256) != 64 {
 		t.Errorf("dumped: %+v", dumped)
 	}
 	on.run("", "store", "check", "--data", restored).expect(3, "no embedded store")
 	interruptLoad(t, file, restored)
-	checked := on.run("", "store", "check", "--data", restored)
-	if checked.status != 1 || !strings.Contains(checked.out, "unfinished_load") || !strings.Contains(checked.out, "load with the same file again") {
-		t.Errorf("check ended with %d and printed:\n%s", checked.status, checked.out)
-	}
+	on.run("", "store", "check", "--data", restored).expect(1, "load with the same file again")
 	on.run("", "store", "dump", filepath.Join(t.TempDir(), "dump"), "--data", restored).expect(1, "the store is incomplete")
 	refused := launch.Begin(t, standalone, nil, launch.FreePorts(restored)...)
 	if status := refused.Wait(); status != 1 || !strings.Contains(refused.Printed(), "load with the same file again") || strings.Count(refused.Printed(), "\n") != 1 {

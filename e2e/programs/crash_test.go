@@ -1,9 +1,7 @@
 package programs_test
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,8 +17,11 @@ import (
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 )
 
-// unfinishedFile exists while the store is being filled with demo content.
-const unfinishedFile = "demo-unfinished"
+// Filling a store with demo content begins with the password and ends with the cookie.
+const (
+	beginFile = "demo-password"
+	endFile   = "demo-cookie"
+)
 
 func TestAKilledFillingIsCompletedWithoutDuplicates(t *testing.T) {
 	t.Parallel()
@@ -38,7 +39,7 @@ func TestAKilledFillingIsCompletedWithoutDuplicates(t *testing.T) {
 	if got := content(t, p); got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}
-	if files := launch.List(t, data); len(files) != 4 {
+	if files := launch.List(t, data); !slices.Equal(files, []string{endFile, beginFile, "waybook.db"}) {
 		t.Errorf("files %v", files)
 	}
 	pasteAll(t, p)
@@ -53,7 +54,7 @@ func awaitWrites(t *testing.T, p *launch.Process, count int) bool {
 	awaitFilling(t, p)
 	var last time.Time
 	for range poll(t) {
-		if _, err := os.Stat(filepath.Join(p.Data, unfinishedFile)); errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(filepath.Join(p.Data, endFile)); err == nil {
 			return false
 		}
 		info, err := os.Stat(filepath.Join(p.Data, "waybook.db"))
@@ -74,7 +75,7 @@ func awaitWrites(t *testing.T, p *launch.Process, count int) bool {
 func awaitFilling(t *testing.T, p *launch.Process) {
 	t.Helper()
 	for range poll(t) {
-		_, err := os.Stat(filepath.Join(p.Data, unfinishedFile))
+		_, err := os.Stat(filepath.Join(p.Data, beginFile))
 		if err == nil || strings.Contains(p.Out(), "ready") {
 			return
 		}

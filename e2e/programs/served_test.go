@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -223,9 +224,12 @@ func TestTheProxiesFailInXML(t *testing.T) {
 		}
 		t.Cleanup(func() { _ = listener.Close() })
 		go func() {
+			var open []net.Conn // one that nothing refers to is closed when it is collected
 			for connection, err := listener.Accept(); err == nil; connection, err = listener.Accept() {
+				open = append(open, connection)
 				serve(connection)
 			}
+			runtime.KeepAlive(open)
 		}()
 		return listener.Addr().String()
 	}

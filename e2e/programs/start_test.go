@@ -134,6 +134,16 @@ func TestAnExpiredSessionIsReplacedAtTheNextStart(t *testing.T) {
 	pasteAll(t, second)
 }
 
+func TestANewStoreIsFilledBesideTheSecretsOfAnother(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	launch.Start(t, binary, data).End(os.Interrupt)
+	if err := os.Remove(filepath.Join(data, "waybook.db")); err != nil {
+		t.Fatal(err)
+	}
+	pasteAll(t, launch.Start(t, binary, data))
+}
+
 func TestWithoutDemoAnEmptyStoreStaysEmpty(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()

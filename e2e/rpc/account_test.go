@@ -106,7 +106,6 @@ func TestAccountFailsAsTheContractSays(t *testing.T) {
 		{"CloseAllSessions of an unknown user", calling(w.Account.CloseAllSessions, &accountv1.CloseAllSessionsRequest{UserId: 1}), codes.NotFound, "USER_NOT_FOUND"},
 		{"UpdateUser with a password but no address", calling(w.Account.UpdateUser, &accountv1.UpdateUserRequest{UserId: w.newUser("a"), Password: &password}), codes.FailedPrecondition, "EMAIL_REQUIRED"},
 		{"a new password of an unknown user", calling(w.Account.UpdateUser, &accountv1.UpdateUserRequest{UserId: 1, Password: &password}), codes.NotFound, "USER_NOT_FOUND"},
-		{"GrantReward to an unknown user", calling(w.Account.GrantReward, &accountv1.GrantRewardRequest{UserId: 1, Source: "blog/1", Amount: 1}), codes.NotFound, "USER_NOT_FOUND"},
 		{"ListRewards of an unknown user", calling(w.Account.ListRewards, &accountv1.ListRewardsRequest{UserId: 1}), codes.NotFound, "USER_NOT_FOUND"},
 	})
 	for _, request := range []*accountv1.CloseSessionRequest{

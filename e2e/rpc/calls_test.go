@@ -113,6 +113,8 @@ func (t target) validRequest(user, album, blog, poi int64) proto.Message {
 		return &accountv1.DeleteUserRequest{UserId: 1}
 	case "CreateBlog":
 		return newBlogRequest(user)
+	case "GrantRewards":
+		return &accountv1.GrantRewardsRequest{Grants: []*accountv1.Grant{{UserId: user, Source: "blog/1", Amount: 1}}}
 	case "MoveIn":
 		record := map[string]string{"album": "album", "blog": "entry", "poi": "landmark"}[t.parent]
 		return &moveinv1.MoveInRequest{Records: whole(record, "1", user, 1)}
@@ -138,7 +140,7 @@ func (t target) validRequest(user, album, blog, poi int64) proto.Message {
 		"user_id": user, "owner_id": user, "author_id": user, "actor_id": user, "voter_id": user,
 		"album_id": album, "blog_id": blog, "poi_id": poi, "photo_id": int64(1), "comment_id": int64(1),
 		"name": "x", "title": "x", "text": "x", "url": "x", "key": "x", "kind": t.kind().Number(),
-		"token": strings.Repeat("0", 32), "choice": int32(1), "source": "blog/1", "amount": int64(1),
+		"token": strings.Repeat("0", 32), "choice": int32(1),
 		"sha256": make([]byte, 32),
 	}
 	request := newMessage(t.Input()).ProtoReflect()

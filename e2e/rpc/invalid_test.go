@@ -1,6 +1,7 @@
 package rpc_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,13 +74,18 @@ func TestEveryViolationOfARequestIsReported(t *testing.T) {
 			failed(w.Account.Authenticate(ctx, &accountv1.AuthenticateRequest{ClientAddress: strings.Repeat("x", 101)})),
 			[]string{"email", "password", "client_address"},
 		},
-		"GrantReward": {
-			failed(w.Account.GrantReward(ctx, &accountv1.GrantRewardRequest{Source: "Blog 1", Amount: 1_000_000_001})),
-			[]string{"user_id", "source", "amount"},
+		"GrantRewards": {
+			failed(w.Account.GrantRewards(ctx, &accountv1.GrantRewardsRequest{Grants: []*accountv1.Grant{
+				{Source: "Blog 1", Amount: 1_000_000_001}, {UserId: tooHigh, Source: "blog/" + strings.Repeat("1", 60), Amount: -1},
+			}})),
+			[]string{
+				"grants[0].user_id", "grants[0].source", "grants[0].amount", "grants[1].user_id", "grants[1].source", "grants[1].amount",
+			},
 		},
-		"GrantReward with values out of range": {
-			failed(w.Account.GrantReward(ctx, &accountv1.GrantRewardRequest{UserId: tooHigh, Source: "blog/" + strings.Repeat("1", 60), Amount: -1})),
-			[]string{"user_id", "source", "amount"},
+		"GrantRewards without any": {failed(w.Account.GrantRewards(ctx, &accountv1.GrantRewardsRequest{})), []string{"grants"}},
+		"GrantRewards with too many": {
+			failed(w.Account.GrantRewards(ctx, &accountv1.GrantRewardsRequest{Grants: slices.Repeat([]*accountv1.Grant{{UserId: 1, Source: "blog/1"}}, 101)})),
+			[]string{"grants"},
 		},
 		"ListRewards": {
 			failed(w.Account.ListRewards(ctx, &accountv1.ListRewardsRequest{})),

@@ -68,8 +68,10 @@ func TestARepeatedChoiceRewardOrImportIsAsDurableAsTheFirst(t *testing.T) {
 		"CastBallot": func(ctx context.Context) error {
 			return failed(p.Blog.CastBallot(ctx, &blogv1.CastBallotRequest{VoterId: user, BlogId: blog, Choice: 1}))
 		},
-		"GrantReward": func(ctx context.Context) error {
-			return failed(p.Account.GrantReward(ctx, &accountv1.GrantRewardRequest{UserId: user, Source: "test/1", Amount: 1}))
+		"GrantRewards": func(ctx context.Context) error {
+			return failed(p.Account.GrantRewards(ctx, &accountv1.GrantRewardsRequest{
+				Grants: []*accountv1.Grant{{UserId: user, Source: "test/1", Amount: 1}},
+			}))
 		},
 		"ImportPois": func(ctx context.Context) error {
 			return failed(p.importPois(ctx, &poiv1.ImportPoisRequest{OwnerId: user, Pois: []*poiv1.ImportedPoi{

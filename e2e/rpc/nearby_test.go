@@ -34,21 +34,25 @@ func TestSearchNearbyFindsTheNearestFirst(t *testing.T) {
 			east, west := create(ann, 1, 0, -179.99), create(ben, 2, 0, 179.98)
 			line, lineToo := create(ann, 1, 0, 180), create(ben, 2, 0, -180)
 			pole, belowThePole, far := create(ann, 1, 90, 17), create(ben, 2, 89.99, -163), create(ben, 1, 0, 178)
-			// Those of two owners that are created at the same time come in any order of their ids.
+			// Those at one point come in any order.
 			one, two := min(line, lineToo), max(line, lineToo)
 			for name, test := range map[string]struct {
 				search fields
 				want   []int64
 			}{
 				"across the antimeridian": {circle(0, 180, 10_000), []int64{one, two, east, west}},
-				"from its other side":     {circle(0, -179.995, 10_000), []int64{east, one, two, west}},
+				"from its other side":     {circle(0, -179.994, 10_000), []int64{east, one, two, west}},
 				"a category":              {circle(0, 180, 10_000).and(fields{"category": 2}), []int64{lineToo, west}},
 				"the pole":                {circle(90, 0, 2000), []int64{pole, belowThePole}},
 				"a point":                 {circle(0, -180, 0), []int64{one, two}},
 				"the sea":                 {circle(-30, -120, 100_000), nil},
 			} {
 				for _, size := range []int32{1, 2, 3, 100, 0} {
-					if ids := k.nearby(test.search).all(t, size); !slices.Equal(ids, test.want) {
+					ids := k.nearby(test.search).all(t, size)
+					if i := slices.Index(ids, two); i >= 0 && i+1 < len(ids) && ids[i+1] == one {
+						ids[i], ids[i+1] = one, two
+					}
+					if !slices.Equal(ids, test.want) {
 						t.Errorf("%s in pages of %d: got %d, want %d", name, size, ids, test.want)
 					}
 				}

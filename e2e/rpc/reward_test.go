@@ -17,29 +17,20 @@ func (w *waybook) expectRewards(user, total, count int64) {
 	}
 }
 
-func TestAnEntryBeyondTheDaysRewardsShowsNone(t *testing.T) {
-	t.Parallel()
-	w := start(t, waybooktest.Flags("-rewards-per-day=2"))
-	author := w.newUser("a")
-	post := func(n int) *blogv1.Blog {
-		request := newBlogRequest(author)
-		request.RequestId = requestID(n)
-		return must(w.Blog.CreateBlog(t.Context(), request))(t).GetBlog()
-	}
-	for n, want := range []int64{10, 10, 0, 0} {
-		for _, when := range []string{"when posted", "when repeated"} {
-			posted := post(n)
-			if posted.GetReward() != want {
-				t.Errorf("entry %d shows a reward of %d %s, want %d", n, posted.GetReward(), when, want)
-			}
-			read := must(w.Blog.GetBlog(t.Context(), &blogv1.GetBlogRequest{BlogId: posted.GetBlogId()}))(t)
-			if read.GetBlog().GetReward() != want {
-				t.Errorf("entry %d is read with %v", n, read)
-			}
+func TestARewardOutlivesItsEntry(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, p *parts) {
+		author := p.newUser("a")
+		granted := p.newBlog(author)
+		p.Sweep()
+		p.expectRewards(author, 10, 1)
+		due := p.newBlog(author)
+		for _, id := range []int64{granted, due} {
+			must(p.Blog.DeleteBlog(t.Context(), &blogv1.DeleteBlogRequest{ActorId: author, BlogId: id}))(t)
 		}
-	}
-	must(w.Blog.DeleteBlog(t.Context(), &blogv1.DeleteBlogRequest{ActorId: author, BlogId: post(0).GetBlogId()}))(t)
-	w.expectRewards(author, 20, 4) // a reward outlives its entry
+		p.expectRewards(author, 20, 2)
+		p.Sweep()
+		p.expectRewards(author, 20, 2)
+	})
 }
 
 func TestARewardIsGrantedOnceForEachSource(t *testing.T) {
@@ -47,25 +38,17 @@ func TestARewardIsGrantedOnceForEachSource(t *testing.T) {
 	w := start(t)
 	user, other := w.newUser("a"), w.newUser("b")
 	w.expectRewards(user, 0, 0)
-	for _, grant := range []struct {
-		user         int64
-		source       string
-		amount, want int64
-	}{
-		{user, "blog/1", 10, 10},
-		{user, "blog/1", 10, 10},
-		{user, "blog/1", 99, 10},
-		{user, "blog/2", 5, 5},
-		{user, "photo/1", 0, 0},
-		{user, "photo/1", 7, 0},
-		{other, "blog/1", 1_000_000_000, 1_000_000_000},
+	for _, grants := range [][]*accountv1.Grant{
+		{{UserId: user, Source: "blog/1", Amount: 10}},
+		{{UserId: user, Source: "blog/1", Amount: 99}, {UserId: user, Source: "blog/2", Amount: 5}},
+		{
+			{UserId: user, Source: "photo/1", Amount: 0},
+			{UserId: user, Source: "photo/1", Amount: 7},
+			{UserId: other, Source: "blog/1", Amount: 1_000_000_000},
+			{UserId: 1, Source: "blog/1", Amount: 1}, // nobody
+		},
 	} {
-		reply := must(w.Account.GrantReward(t.Context(), &accountv1.GrantRewardRequest{
-			UserId: grant.user, Source: grant.source, Amount: grant.amount,
-		}))(t)
-		if amount := reply.GetAmount(); amount != grant.want {
-			t.Errorf("%v granted %d", grant, amount)
-		}
+		must(w.Account.GrantRewards(t.Context(), &accountv1.GrantRewardsRequest{Grants: grants}))(t)
 	}
 	w.expectRewards(user, 15, 3)
 	w.expectRewards(other, 1_000_000_000, 1)

@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "rewrite the table of docs/scale.md and 
 const (
 	scalePage = "../../docs/scale.md"
 	// The table is between these lines.
-	shardsBegin = "<!-- begin of the table of shards: go test ./sharding -run TableOfShards -update, in e2e -->\n"
+	shardsBegin = "<!-- begin of the table of shards: tools/update -->\n"
 	shardsEnd   = "<!-- end of the table of shards -->\n"
 )
 
@@ -138,7 +138,7 @@ func TestTheTableOfShardsIsCurrent(t *testing.T) {
 	for _, each := range operations() {
 		serving := c.start(c.engine) // its caches are empty
 		a := c.ask(c.commandsOf(serving, func() { each.run(t, serving, about) }))
-		steps, _ := stepsOf(t, each)
+		steps := stepsOf(t, each)
 		rows = append(rows, row{each.name, fmt.Sprintf("| %d | %d | %s | %s |", a.commands, len(steps), a.shards(), a.which())})
 	}
 	page, err := os.ReadFile(scalePage)
@@ -154,6 +154,6 @@ func TestTheTableOfShardsIsCurrent(t *testing.T) {
 		return
 	}
 	if shown != want {
-		t.Errorf("the table in %s is stale: run go test ./sharding -run TableOfShards -update, in e2e\n%s", scalePage, want)
+		t.Errorf("the table in %s is stale: run tools/update\n%s", scalePage, want)
 	}
 }

@@ -97,7 +97,7 @@ func (c *cluster) start(store docstore.Engine) *replica {
 	if c.small.IsOn() {
 		ids = "old"
 	}
-	return waybooktest.StartOn(c.t, store, waybooktest.Flags("-reward=10", "-rewards-per-day=0", "-sessions-per-user=0", "-ids", ids), waybooktest.Deps(func(deps *service.Deps) {
+	return waybooktest.StartOn(c.t, store, waybooktest.Flags("-reward=10", "-sessions-per-user=0", "-ids", ids), waybooktest.Deps(func(deps *service.Deps) {
 		deps.Now, deps.Small = c.clock.Now, c.small
 	}))
 }
@@ -111,7 +111,6 @@ func (c *cluster) commandsOf(p *replica, do func()) (sent []mongowire.Command) {
 	c.t.Helper()
 	mark := c.server.Mark()
 	do()
-	waybooktest.OK(c.t, p.Counting.Wait(c.t.Context()))
 	commands, isComplete := c.server.Since(mark)
 	if !isComplete {
 		c.t.Fatal("the face has forgotten the first of the commands")

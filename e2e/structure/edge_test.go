@@ -28,7 +28,7 @@ func TestDataFlowsOneWayThroughTheEdge(t *testing.T) {
 			switch strings.TrimPrefix(path, "github.com/waybook/waybook/internal/") {
 			case "text": // the services follow the same rule of texts
 				continue
-			case "clients", "parent", "platform/rules": // they are about the contracts alone
+			case "arena", "clients", "parent", "platform/rules": // the memory of a reply; the others are about the contracts alone
 				if room == "edge/operation" {
 					continue
 				}

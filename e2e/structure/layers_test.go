@@ -32,8 +32,8 @@ func layers() map[string]layer {
 		"the platform": {folders: []string{"internal/platform"}, forbidden: append([]string{"internal/content"}, above...)},
 		"the foundation": {
 			folders: []string{
-				"internal/arena", "internal/chance", "internal/clients", "internal/docstore", "internal/storetest", "internal/id",
-				"internal/longform", "internal/parent", "internal/pause", "internal/progress", "internal/text",
+				"internal/arena", "internal/blob", "internal/chance", "internal/clients", "internal/docstore", "internal/storetest", "internal/id",
+				"internal/longform", "internal/parent", "internal/pause", "internal/picture", "internal/progress", "internal/text",
 			},
 			forbidden: append([]string{"internal/platform", "internal/content"}, above...),
 		},

@@ -74,7 +74,7 @@ func TestTheStorageLayerDependsOnNoContract(t *testing.T) {
 
 func TestOnlyTheBootstrapAndStorekeepingImportEngines(t *testing.T) {
 	for _, each := range packages(t) {
-		if isIn(folder(each.ImportPath), "internal/platform/service", "waybookctl/storekeeping", "internal/docstore", "internal/storetest") {
+		if isIn(folder(each.ImportPath), "internal/platform/service", "waybookctl/storekeeping", "internal/docstore", "internal/storetest", "internal/blob/gridfs") {
 			continue
 		}
 		for _, path := range each.Imports {

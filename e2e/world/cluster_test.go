@@ -97,6 +97,7 @@ func (c *cluster) judge() {
 	c.mayUndo = c.mayUndo || c.isTroubled
 	c.mayFail = c.isTroubled || c.isLate
 	c.mayBeOld = c.isTroubled
+	defer func() { c.mayMiscount = c.mayMiscount || c.mayFail }()
 	c.isBlind = c.mayUndo && c.shards > 1
 	for _, m := range c.members {
 		c.mayFail = c.mayFail || m != nil && m.isDying

@@ -140,6 +140,7 @@ func (m *machine) operate() {
 		m.isFull = true
 	}
 	m.mayFail = m.isDying || m.isFull
+	m.mayMiscount = m.mayMiscount || m.mayFail
 }
 
 func (m *machine) revive() {
@@ -265,7 +266,7 @@ func (m *machine) goBack(how string, replace func() error) {
 		m.lose()
 		m.must(replace())
 		m.replaced()
-		m.model = m.kept.model.clone()
+		m.model, m.mayMiscount = m.kept.model.clone(), true
 	})
 	for _, u := range m.users {
 		m.must(m.programs[0].logIn(u))

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"buf.build/go/protovalidate"
 	"google.golang.org/grpc"
 
 	"github.com/waybook/waybook/edge"
@@ -58,11 +57,10 @@ func (p *program) start(w *world) error {
 	}
 	store := &storetest.Hooked{Engine: storetest.Lender{Engine: p.store}, Read: inTurn, Write: inTurn}
 	p.stack = &process.Stack{}
-	validator := protovalidate.GlobalValidator
 	env := process.Env{Stack: p.stack, Log: slog.New(slog.DiscardHandler), Fail: func(err error) { w.violated("a part failed: %v", err) }}
-	host := service.Host{Env: env, Metrics: process.NewMetrics(), Deps: service.NewDeps(store, validator, env.Log)}
+	host := service.Host{Env: env, Metrics: process.NewMetrics(), Deps: service.NewDeps(store, env.Log)}
 	host.Deps.Now, host.Deps.NewIDs, host.Deps.Small = p.now, p.newIDs, w.setting(p.now)
-	interceptors := service.NewInterceptors(validator, service.Load{}, nil, host.Metrics, env.Log)
+	interceptors := service.NewInterceptors(service.Load{}, nil, host.Metrics, env.Log)
 	channel := app.NewChannel(interceptors, tracing.Tracing{})
 	var ofEdge, ofServices grpc.ClientConnInterface = channel, channel
 	if p.wire != nil {
@@ -108,7 +106,7 @@ func (p *program) start(w *world) error {
 		p.sweepers, identifiers = append(p.sweepers, host.Deps.Small), edge.OldIdentifiers
 	}
 	p.edge = edge.New(edge.Config{
-		Clients: p.Clients, Zone: time.UTC, Additions: operation.AdditionsServed, Log: env.Log, Validator: validator, Identifiers: identifiers,
+		Clients: p.Clients, Zone: time.UTC, Additions: operation.AdditionsServed, Log: env.Log, Identifiers: identifiers,
 	})
 	return nil
 }

@@ -62,7 +62,7 @@ func (c *cluster) goBack() {
 			c.note("the dump of the backup is loaded in another cluster")
 			c.load(c.kept.dump)
 		}
-		c.model, c.mayUndo = c.kept.model.clone(), false
+		c.model, c.mayUndo, c.mayMiscount = c.kept.model.clone(), false, true
 	})
 	for _, u := range c.users {
 		c.must(c.programs[0].logIn(u))

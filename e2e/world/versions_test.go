@@ -120,12 +120,11 @@ func born(value any) any {
 	return value
 }
 
-// lacksBorn reports whether a document in a value lacks the field of new content. Those in a group of choices are
-// born later.
+// lacksBorn reports whether a document in a value lacks the field of new content.
 func lacksBorn(value any) bool {
 	switch value := value.(type) {
 	case bson.D:
-		return !has(value, bornField) || slices.ContainsFunc(value, func(e bson.E) bool { return e.Key != "group" && lacksBorn(e.Value) })
+		return !has(value, bornField) || slices.ContainsFunc(value, func(e bson.E) bool { return lacksBorn(e.Value) })
 	case bson.A:
 		return slices.ContainsFunc(value, lacksBorn)
 	}

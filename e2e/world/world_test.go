@@ -151,6 +151,8 @@ type world struct {
 	users     []*user
 	// mayFail: operations may get no answer, because a process may die or the store is in trouble.
 	mayFail bool
+	// mayMiscount: a choice may have been interrupted, and no sweep has counted it since.
+	mayMiscount bool
 	// mayUndo: reads may show what is undone later, or lack what is there.
 	mayUndo bool
 	// mayBeOld: what a majority has may be read as it was before an election.
@@ -314,6 +316,7 @@ func (w *world) pass(long time.Duration) {
 		for _, p := range w.programs {
 			p.sweep(w)
 		}
+		w.mayMiscount = w.mayMiscount && w.mayFail
 	}
 }
 

@@ -13,11 +13,13 @@ import (
 type Parameter struct {
 	// Name is the name in the form and in the info of a failure.
 	Name string
+	// Title is the name for people.
+	Title Title
 	// Hint tells people which values are valid.
 	Hint string
 	// Syntax is the form of the values.
 	Syntax Syntax
-	// Range is the range of a number that the edge itself checks. It is nil if the services do.
+	// Range is the range of a number that the Reader checks. It is nil if the services do.
 	Range *Range
 	// OneOf names the parameters of which one must be sent, and this is one; empty if it is the
 	// only one.
@@ -27,11 +29,17 @@ type Parameter struct {
 	EmptyIsAbsent bool
 }
 
+// Title is a name for people, in English and in Chinese.
+type Title [2]string
+
 // Range is a range of integers, both ends included.
 type Range struct{ Min, Max int64 }
 
-// Includes reports whether a number is in the range.
-func (r *Range) Includes(n int64) bool { return r.Min <= n && n <= r.Max }
+// Includes reports whether s is a number in the range.
+func (r *Range) Includes(s string) bool {
+	n, ok := ParseDecimal(s)
+	return ok && float64(r.Min) <= n && n <= float64(r.Max)
+}
 
 // Missing returns the failure of a request without the parameter.
 func (p Parameter) Missing() *failure.Failure {

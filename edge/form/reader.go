@@ -63,9 +63,10 @@ func Required[T any](r *Reader, p *Parameter, field string, convert func(string)
 
 // RequiredInBody reads a parameter that must be in the body, because URLs end up in logs and
 // histories. It rejects the parameter in the query even if the body has it too.
-func RequiredInBody[T any](r *Reader, p *Parameter, field string, convert func(string) (T, bool)) T {
+func RequiredInBody[T any](r *Reader, p *Parameter, field string, convert func(string) (T, bool)) (value T) {
 	if r.Form.InQuery(p.Name) {
-		return refuse[T](r, p, "send it in the body")
+		r.Reject(p, "send it in the body")
+		return value
 	}
 	return Required(r, p, field, convert)
 }
@@ -145,18 +146,12 @@ func read[T any](r *Reader, p *Parameter, convert func(string) (T, bool)) (T, st
 	}
 	value, ok := convert(raw)
 	switch {
-	case ok:
+	case ok && (p.Range == nil || p.Range.Includes(raw)):
 		return value, stateGood
 	case !p.Syntax.fits(raw):
 		return value, stateMalformed
 	}
 	return value, stateInvalid
-}
-
-// refuse marks a parameter as invalid, with a hint of its own.
-func refuse[T any](r *Reader, p *Parameter, hint string) (zero T) {
-	r.Reject(p, hint)
-	return zero
 }
 
 // Reject records that a parameter is invalid, with a hint of its own.

@@ -42,7 +42,7 @@ func newExchange() (*Exchange, *reply.Document) {
 }
 
 // newTable returns the table with clients that must not be called.
-func newTable() []Operation { return Table(newConfig()) }
+func newTable() []Function { return Table(newConfig()) }
 
 func newConfig() *Config {
 	return &Config{Clients: clients.Of(nil, nil, nil, nil)}
@@ -50,7 +50,7 @@ func newConfig() *Config {
 
 var (
 	benchmarkConfig = newConfig()
-	writeBenchmark  = writeAlbum(withoutIDs)
+	writeBenchmark  = writeAlbum(AsWritten)
 )
 
 func renderAlbum(b *testing.B, x *Exchange, document *reply.Document, album *albumv1.GetAlbumResponse) {
@@ -88,12 +88,12 @@ func BenchmarkXMLRenderWithChildren(b *testing.B) {
 }
 
 func BenchmarkFindOperation(b *testing.B) {
-	functions := NewFunctions(newTable())
+	table := newTable()
 	x, _ := newExchange()
 	x.In.Form.ParseBody("func=updateBlog&delete=true", form.UTF8)
 	b.ReportAllocs()
 	for b.Loop() {
-		found, err := functions.Find(x.In.Form)
+		found, err := Find(table, x.In.Form)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -106,17 +106,17 @@ func BenchmarkFindOperation(b *testing.B) {
 
 // The benchmark measures the edge's own work for an album without children: no HTTP, no call.
 func BenchmarkFormToXML(b *testing.B) {
-	functions := NewFunctions(newTable())
+	table := newTable()
 	x, document := newExchange()
 	b.ReportAllocs()
 	for b.Loop() {
 		x.In.Form.ParseBody(benchmarkForm, form.UTF8)
-		found, err := functions.Find(x.In.Form)
-		if err != nil || found.Choose(&x.In).Func != "getAlbum" {
+		found, err := Find(table, x.In.Form)
+		if err != nil || found.Name != "getAlbum" {
 			b.Fatal(err)
 		}
-		request := getAlbumRequest(&x.In)
-		if err := x.In.complaint(nil, request); err != nil {
+		request := found.Choose(&x.In).build(&x.In)
+		if err := x.In.complaint(request); err != nil {
 			b.Fatal(err)
 		}
 		renderAlbum(b, x, document, benchmarkAlbum)

@@ -11,21 +11,18 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// The lists of everybody's content, for pages that begin with what is new or near (rules 17.17 to
-// 17.21). Items have what a card shows, so a list needs no request for each of its items.
-
-// recentAlbumsRequest reads the parameter of getRecentAlbumList (rule 17.17).
-func recentAlbumsRequest(in *Input) *albumv1.ListAlbumsRequest {
-	return &albumv1.ListAlbumsRequest{Order: typev1.ListOrder_LIST_ORDER_NEWEST_FIRST, Category: optionalAlbumCategory(in)}
+// getRecentAlbumList lists everybody's albums, the newest first (rule 17.17).
+func getRecentAlbumList(c *Config) Function {
+	return Function{
+		Name: "getRecentAlbumList", Rule: "17.17", Title: form.Title{"List all albums", "列出所有相簿"}, Effect: Reads, IsAddition: true,
+		Operations: only(tokenList(c, func(in *Input) *albumv1.ListAlbumsRequest {
+			return &albumv1.ListAlbumsRequest{Order: typev1.ListOrder_LIST_ORDER_NEWEST_FIRST, Category: optionalAlbumCategory(in)}
+		}, c.Album.ListAlbums, (*albumv1.ListAlbumsResponse).GetAlbums,
+			reply.List[*albumv1.Album]{Name: "albumList", Item: "album", WriteItem: writeShownAlbum})),
+	}
 }
 
-// optionalAlbumCategory returns 0, for all categories, if the parameter is absent.
-func optionalAlbumCategory(in *Input) albumv1.AlbumCategory {
-	return form.Or(optional(in, &paramAlbumCategory, "category", form.Enum[albumv1.AlbumCategory]), 0)
-}
-
-var shownAlbums = reply.List[*albumv1.Album]{Name: "albumList", Item: "album", WriteItem: writeShownAlbum}
-
+// writeShownAlbum writes what a card shows, so a list needs no request for each of its items.
 func writeShownAlbum(out reply.Writer, album *albumv1.Album) {
 	out.ID("albumID", album.GetAlbumId(), album.GetOldId())
 	out.Text("albumTitle", album.GetTitle())
@@ -34,9 +31,24 @@ func writeShownAlbum(out reply.Writer, album *albumv1.Album) {
 	writeOwned(out, album)
 }
 
-// recentPoisRequest reads the parameter of getRecentPOIList (rule 17.17).
-func recentPoisRequest(in *Input) *poiv1.ListPoisRequest {
-	return &poiv1.ListPoisRequest{Order: typev1.ListOrder_LIST_ORDER_NEWEST_FIRST, Category: optionalPoiCategory(in)}
+// getRecentPOIList lists everybody's landmarks, the newest first (rule 17.17).
+func getRecentPOIList(c *Config) Function {
+	return Function{
+		Name: "getRecentPOIList", Rule: "17.17", Title: form.Title{"List all landmarks", "列出所有地標"}, Effect: Reads, IsAddition: true,
+		Operations: only(tokenList(c, func(in *Input) *poiv1.ListPoisRequest {
+			return &poiv1.ListPoisRequest{Order: typev1.ListOrder_LIST_ORDER_NEWEST_FIRST, Category: optionalPoiCategory(in)}
+		}, c.Poi.ListPois, (*poiv1.ListPoisResponse).GetPois, shownPois)),
+	}
+}
+
+// getUserPOIList lists the landmarks of a user (rule 17.21).
+func getUserPOIList(c *Config) Function {
+	return Function{
+		Name: "getUserPOIList", Rule: "17.21", Title: form.Title{"List a user’s landmarks", "列出使用者的地標"}, Effect: Reads, IsAddition: true,
+		Operations: only(tokenList(c, func(in *Input) *poiv1.ListPoisRequest {
+			return &poiv1.ListPoisRequest{OwnerId: required(in, &paramUserID, "owner_id", form.ID)}
+		}, c.Poi.ListPois, (*poiv1.ListPoisResponse).GetPois, shownPois)),
+	}
 }
 
 var shownPois = reply.List[*poiv1.Poi]{Name: "POIList", Item: "POI", WriteItem: func(out reply.Writer, poi *poiv1.Poi) {
@@ -47,31 +59,55 @@ var shownPois = reply.List[*poiv1.Poi]{Name: "POIList", Item: "POI", WriteItem: 
 	writeOwned(out, poi)
 }}
 
-// poisOfOwnerRequest reads the parameter of getUserPOIList (rule 17.21).
-func poisOfOwnerRequest(in *Input) *poiv1.ListPoisRequest {
-	return &poiv1.ListPoisRequest{OwnerId: required(in, &paramUserID, "owner_id", asUserID)}
+// getRecentBlogList lists everybody's published entries, the latest planned date first (rule 17.18).
+func getRecentBlogList(c *Config) Function {
+	return Function{
+		Name: "getRecentBlogList", Rule: "17.18", Title: form.Title{"List all diary entries", "列出所有日誌"}, Effect: Reads, IsAddition: true,
+		Operations: only(tokenList(c, func(in *Input) *blogv1.ListBlogsRequest {
+			return &blogv1.ListBlogsRequest{Order: blogv1.BlogOrder_BLOG_ORDER_RECENT, Type: optionalBlogType(in)}
+		}, c.Blog.ListBlogs, (*blogv1.ListBlogsResponse).GetBlogs, shownBlogs)),
+	}
 }
 
-// recentBlogsRequest reads the parameter of getRecentBlogList (rule 17.18).
-func recentBlogsRequest(in *Input) *blogv1.ListBlogsRequest {
-	return &blogv1.ListBlogsRequest{Order: blogv1.BlogOrder_BLOG_ORDER_RECENT, Type: optionalBlogType(in)}
+// shownBlogs leaves out the texts, which can be long.
+var shownBlogs = reply.List[*blogv1.Blog]{Name: "blogList", Item: "blog", WriteItem: func(out reply.Writer, blog *blogv1.Blog) {
+	writeBlogHead(out, blog)
+	writeWeatherAndQuote(out, blog)
+	out.Integer("score", blog.GetScore())
+}}
+
+// getUserBlogList lists the published entries of a user (rules 7.27, 9.2 and 9.4).
+func getUserBlogList(c *Config) Function {
+	return Function{
+		Name: "getUserBlogList", Rule: "7.27", Title: form.Title{"List a user’s diary entries", "列出使用者的日誌"}, Effect: Reads, IsAddition: true,
+		Operations: only(idList(c, func(in *Input) *blogv1.ListBlogsRequest {
+			return &blogv1.ListBlogsRequest{
+				View:        typev1.View_VIEW_SUMMARY,
+				AuthorId:    required(in, &paramUserID, "author_id", form.ID),
+				PageSize:    limitAndNext(in),
+				AfterBlogId: form.Or(optional(in, &paramAfter, "after_blog_id", form.ID), 0),
+				Publication: blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED,
+			}
+		}, c.Blog.ListBlogs, (*blogv1.ListBlogsResponse).GetSummaries,
+			summaries("blogList", "blog", "blogID", "blogTitle"), summaryID)),
+	}
 }
 
-// optionalBlogType returns 0, for all types, if the parameter is absent.
-func optionalBlogType(in *Input) blogv1.BlogType {
-	return form.Or(optional(in, &paramBlogType, "type", asBlogType), 0)
+// getDatedBlogList lists the published entries of a year, a month or a day (rule 17.19).
+func getDatedBlogList(c *Config) Function {
+	return Function{
+		Name: "getDatedBlogList", Rule: "17.19", Title: form.Title{"List diary entries by date", "依日期列出日誌"}, Effect: Reads, IsAddition: true,
+		Operations: only(tokenList(c, datedBlogsRequest, c.Blog.ListBlogs, (*blogv1.ListBlogsResponse).GetBlogs, shownBlogs)),
+	}
 }
 
 // paramAuthorID is paramUserID, or 0 for all users.
-var paramAuthorID = form.Parameter{Name: "userID", Hint: idHint, Syntax: form.IntegerSyntax}
+var paramAuthorID = form.Parameter{Name: "userID", Title: paramUserID.Title, Hint: idHint, Syntax: form.IntegerSyntax}
 
-// datedBlogsRequest reads the parameters of getDatedBlogList (rule 17.19). The last day is set only if
-// the first one exists; the service refuses one that does not.
+// datedBlogsRequest sets the last day only if the first one exists; the service refuses one that does not.
 func datedBlogsRequest(in *Input) *blogv1.ListBlogsRequest {
 	author := form.Or(optional(in, &paramAuthorID, "author_id", form.ID), 0)
-	first := &typev1.Date{
-		Year: required(in, &paramYear, "post_date_from.year", form.Int32),
-	}
+	first := &typev1.Date{Year: required(in, &paramYear, "post_date_from.year", form.Int32)}
 	var month *int32
 	if in.Has(&paramDay) {
 		month = new(required(in, &paramMonth, "post_date_from.month", form.Int32))
@@ -100,103 +136,3 @@ func datedBlogsRequest(in *Input) *blogv1.ListBlogsRequest {
 	}
 	return request
 }
-
-// shownBlogs leaves out the texts, which can be long.
-var shownBlogs = reply.List[*blogv1.Blog]{Name: "blogList", Item: "blog", WriteItem: func(out reply.Writer, blog *blogv1.Blog) {
-	out.ID("blogID", blog.GetBlogId(), blog.GetOldId())
-	out.Text("blogTitle", blog.GetTitle())
-	writeAuthor(out, blog.GetAuthor())
-	out.Text("type", nameOf(blogTypes[:], blog.GetType()))
-	writeLocation(out, blog.GetLocation())
-	writePostDate(out, blog.GetPostDate())
-	out.Text("weather", nameOf(weathers[:], blog.GetWeather()))
-	if quoted := blog.GetReplyBlogId(); quoted != 0 {
-		out.ID("replyBlogID", quoted, blog.GetReplyOldId())
-	}
-	out.Integer("score", blog.GetScore())
-}}
-
-func writeAuthor(out reply.Writer, author *typev1.Profile) {
-	out.Integer("authorID", author.GetUserId())
-	out.Text("authorName", author.GetName())
-	out.Text("authorIcon", author.GetIconUrl())
-}
-
-func writePostDate(out reply.Writer, date *typev1.Date) {
-	reply.Date(out, "postDate", int(date.GetYear()), int(date.GetMonth()), int(date.GetDay()))
-}
-
-// searchAlbumsRequest reads the parameters of getNearbyAlbumList around a point (rule 17.20).
-func searchAlbumsRequest(in *Input) *albumv1.SearchNearbyRequest {
-	return &albumv1.SearchNearbyRequest{
-		Circle: requiredCircle(in), Category: optionalAlbumCategory(in),
-	}
-}
-
-var foundAlbums = reply.List[*albumv1.Album]{Name: "albumList", Item: "album", WriteItem: func(out reply.Writer, album *albumv1.Album) {
-	writeShownAlbum(out, album)
-	writeDistance(out, album.GetDistanceMeters())
-}}
-
-// searchBlogsRequest reads the parameters of getNearbyBlogList around a point (rule 17.20).
-func searchBlogsRequest(in *Input) *blogv1.SearchNearbyRequest {
-	return &blogv1.SearchNearbyRequest{
-		Circle: requiredCircle(in), Type: optionalBlogType(in),
-		Publication: blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED,
-	}
-}
-
-var foundBlogs = reply.List[*blogv1.Blog]{Name: "blogList", Item: "blog", WriteItem: func(out reply.Writer, found *blogv1.Blog) {
-	out.ID("blogID", found.GetBlogId(), found.GetOldId())
-	out.Text("blogTitle", found.GetTitle())
-	writeAuthor(out, found.GetAuthor())
-	out.Text("type", nameOf(blogTypes[:], found.GetType()))
-	writeLocation(out, found.GetLocation())
-	writePostDate(out, found.GetPostDate())
-	writeDistance(out, found.GetDistanceMeters())
-}}
-
-// requiredBox reads a box of any size (rule 17.5).
-func requiredBox(in *Input) *typev1.Box {
-	box := &typev1.Box{
-		South: required(in, &paramLatMin, "box.south", form.Decimal),
-		North: required(in, &paramLatMax, "box.north", form.Decimal),
-	}
-	in.Imply(&paramLatMax, "box")
-	box.West = required(in, &paramLngMin, "box.west", form.Decimal)
-	box.East = required(in, &paramLngMax, "box.east", form.Decimal)
-	return box
-}
-
-// albumsInBoxRequest reads the parameters of getNearbyAlbumList in a box (rule 17.20).
-func albumsInBoxRequest(in *Input) *albumv1.ListAlbumsRequest {
-	return &albumv1.ListAlbumsRequest{View: typev1.View_VIEW_SUMMARY, Box: requiredBox(in), Category: optionalAlbumCategory(in)}
-}
-
-var locatedAlbums = located("albumList", "album", "albumID", "albumTitle", writeCategory)
-
-// blogsInBoxRequest reads the parameters of getNearbyBlogList in a box (rule 17.20).
-func blogsInBoxRequest(in *Input) *blogv1.ListBlogsRequest {
-	return &blogv1.ListBlogsRequest{
-		View: typev1.View_VIEW_SUMMARY, Box: requiredBox(in), Type: optionalBlogType(in),
-		Publication: blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED,
-	}
-}
-
-var locatedBlogs = located("blogList", "blog", "blogID", "blogTitle", func(out reply.Writer, category int32) {
-	out.Text("type", nameOf(blogTypes[:], blogv1.BlogType(category)))
-})
-
-// located returns the list of summaries on a map, under the names that a kind of content has in replies (rule 17.5).
-func located(list, item, id, title string, writeCategory func(out reply.Writer, category int32)) reply.List[*typev1.Summary] {
-	all := summaries(list, item, id, title)
-	writeSummary := all.WriteItem
-	all.WriteItem = func(out reply.Writer, summary *typev1.Summary) {
-		writeSummary(out, summary)
-		writeCategory(out, summary.GetCategory())
-		writeLocation(out, summary.GetLocation())
-	}
-	return all
-}
-
-func writeCategory(out reply.Writer, category int32) { out.Integer("category", int64(category)) }

@@ -1,12 +1,12 @@
 package operation
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
 
 	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
-	"buf.build/go/protovalidate"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
@@ -14,80 +14,89 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// maxID is the highest identifier (rule 14.1).
-const maxID = 1<<53 - 1
-
-// Description describes an operation to clients.
+// Description describes an operation to clients, also as JSON.
 type Description struct {
 	// Func is the value of the parameter func.
-	Func    string
-	Variant Variant
-	Effect  Effect
-	Login   Login
+	Func string `json:"func"`
+	// Variant is in JSON a text such as "delete", or "" if the func has no others.
+	Variant Variant    `json:"variant"`
+	Rule    string     `json:"-"`
+	Title   form.Title `json:"title"`
+	Effect  Effect     `json:"effect"`
+	// NeedsLogin says that the operation is for users with a session only.
+	NeedsLogin bool `json:"login"`
 	// IsAddition says that the legacy contract does not have the operation.
-	IsAddition bool
+	IsAddition bool `json:"addition"`
 	// Parameters are the operation's own parameters, in the order in which a failure names them.
 	// They leave out the parameters that all operations share.
-	Parameters []Parameter
+	Parameters []Parameter `json:"parameters"`
 }
 
 // Parameter describes a parameter to clients.
 type Parameter struct {
-	Name, Hint string
-	IsRequired bool
-	Type       Type
+	Name       string     `json:"name"`
+	Title      form.Title `json:"title,omitzero"`
+	Hint       string     `json:"hint"`
+	IsRequired bool       `json:"required"`
+	Type       Type       `json:"type"`
 	// Min and Max are the lowest and the highest valid number; nil if the contract names none,
 	// and for a Type that is no number.
-	Min, Max *float64
+	Min *float64 `json:"min,omitempty"`
+	Max *float64 `json:"max,omitempty"`
 	// MinLength and MaxLength are the lengths of a text in characters; 0 means any. A limit in
 	// bytes counts as one in characters, which no valid text exceeds.
-	MinLength, MaxLength int
+	MinLength int `json:"minLength,omitempty"`
+	MaxLength int `json:"maxLength,omitempty"`
 	// IsLong says that the text may be prose of several lines.
-	IsLong bool
+	IsLong bool `json:"multiline,omitempty"`
 	// Values are the valid values of an Enum, or those of a Boolean, in their order.
-	Values []Value
+	Values []Value `json:"values,omitempty"`
 	// Fixed is the only valid value, or "" if there are others.
-	Fixed string
+	Fixed string `json:"fixed,omitempty"`
 }
 
 // Type says which values a parameter takes.
-type Type int
+type Type string
 
 // The types of parameters.
 const (
-	Text    Type = iota
-	Secret       // a text that no one should read over the user's shoulder
-	Integer      // digits
-	ID           // digits: the identifier of a user or of content
-	Decimal      // a plain decimal
-	Boolean      // true or false
-	Enum         // one of a list
+	Text    Type = "text"
+	Secret  Type = "password" // a text that no one should read over the user's shoulder
+	Integer Type = "integer"  // digits
+	ID      Type = "id"       // digits: the identifier of a user or of content
+	Decimal Type = "decimal"  // a plain decimal
+	Boolean Type = "boolean"  // true or false
+	Enum    Type = "enum"     // one of a list
 )
 
 // Value is a valid value of a parameter, with its meaning in the words of the legacy contract.
-type Value struct{ Value, Label string }
+type Value struct {
+	Value string `json:"value"`
+	Label string `json:"label,omitempty"`
+}
 
-// Describe describes every row of the table of a Config. It calls no service.
-func Describe(c *Config) []Description {
-	legacy := legacyOperations(c)
-	table := append(legacy, additions(c)...)
-	described := make([]Description, len(table))
-	for i := range table {
-		described[i] = table[i].describe()
-		described[i].IsAddition = i >= len(legacy)
+// Describe describes every operation of a Config. It calls no service.
+func Describe(c *Config) (described []Description) {
+	for _, function := range Table(c) {
+		for i := range function.Operations {
+			described = append(described, function.describe(&function.Operations[i]))
+		}
 	}
 	return described
 }
 
-// describe returns the description of the operation. It lets the operation read an empty form,
+// describe returns the description of an operation. It lets the operation read an empty form,
 // and takes types and ranges from the rules of the fields that the parameters feed. So the
 // description always matches the code.
-func (o *Operation) describe() Description {
-	d := Description{Func: o.Func, Variant: o.Variant, Effect: o.Effect, Login: o.Login}
+func (f *Function) describe(o *Operation) Description {
+	d := Description{
+		Func: f.Name, Variant: o.Variant, Rule: cmp.Or(o.Rule, f.Rule), Title: f.title(o), Effect: f.Effect, NeedsLogin: f.NeedsLogin(),
+		IsAddition: f.IsAddition || o.Variant == WithIDs, Parameters: []Parameter{},
+	}
 	if flag := o.Variant.Flag(); flag != nil {
-		d.Parameters = append(d.Parameters, Parameter{
-			Name: flag.Name, Hint: flag.Hint, IsRequired: true, Type: Boolean, Values: flags(), Fixed: "true",
-		})
+		p := newParameter(form.Reading{Parameter: *flag, IsRequired: true}, nil)
+		p.Type, p.Values, p.Fixed = Boolean, flags(), "true"
+		d.Parameters = append(d.Parameters, p)
 	}
 	if o.build == nil {
 		return d
@@ -103,9 +112,21 @@ func (o *Operation) describe() Description {
 	return d
 }
 
+// title returns the name of an operation for people.
+func (f *Function) title(o *Operation) form.Title {
+	of := selectors[o.Variant].title
+	switch none := (form.Title{}); {
+	case o.Title != none:
+		return o.Title
+	case of == none:
+		return f.Title
+	}
+	return form.Title{f.Title[0] + ": " + of[0], f.Title[1] + "（" + of[1] + "）"}
+}
+
 // newParameter describes a parameter that feeds a field of a request.
 func newParameter(read form.Reading, request proto.Message) Parameter {
-	p := Parameter{Name: read.Parameter.Name, Hint: read.Parameter.Hint, IsRequired: read.IsRequired}
+	p := Parameter{Name: read.Parameter.Name, Title: read.Parameter.Title, Hint: read.Parameter.Hint, IsRequired: read.IsRequired, Type: Text}
 	if read.Field != "" {
 		p.follow(request.ProtoReflect().Descriptor(), read.Field)
 	}
@@ -144,16 +165,13 @@ func (p *Parameter) follow(message protoreflect.MessageDescriptor, path string) 
 		p.follow(field.Message(), rest)
 		return
 	}
-	rules, err := protovalidate.ResolveFieldRules(field)
-	if err != nil || rules == nil {
-		rules = &validate.FieldRules{}
-	}
+	rules, _ := proto.GetExtension(field.Options(), validate.E_Field).(*validate.FieldRules)
 	if isItem {
 		rules = rules.GetRepeated().GetItems()
 	}
 	p.setType(field)
 	if proto.HasExtension(field.Options(), typev1.E_Id) {
-		p.Min, p.Max = new(1.0), new(float64(maxID))
+		p.Min, p.Max = new(1.0), new(float64(form.MaxID))
 	}
 	p.setLimits(rules)
 }
@@ -188,17 +206,11 @@ const longText = 1000
 func (p *Parameter) setLimits(rules *validate.FieldRules) {
 	switch rules.WhichType() {
 	case validate.FieldRules_Double_case:
-		double := rules.GetDouble()
-		if double.HasGte() {
-			p.Min = new(double.GetGte())
-		}
-		if double.HasLte() {
-			p.Max = new(double.GetLte())
-		}
+		limit(p, rules.GetDouble())
 	case validate.FieldRules_Int32_case:
-		p.limit(rules.GetInt32().HasGte(), int64(rules.GetInt32().GetGte()), rules.GetInt32().HasLte(), int64(rules.GetInt32().GetLte()))
+		limit(p, rules.GetInt32())
 	case validate.FieldRules_Int64_case:
-		p.limit(rules.GetInt64().HasGte(), rules.GetInt64().GetGte(), rules.GetInt64().HasLte(), rules.GetInt64().GetLte())
+		limit(p, rules.GetInt64())
 	case validate.FieldRules_String__case:
 		text := rules.GetString()
 		p.MinLength = length(max(text.GetMinLen(), min(text.GetMinBytes(), 1)))
@@ -207,12 +219,18 @@ func (p *Parameter) setLimits(rules *validate.FieldRules) {
 	}
 }
 
-func (p *Parameter) limit(hasMin bool, lowest int64, hasMax bool, highest int64) {
-	if hasMin {
-		p.Min = new(float64(lowest))
+// limit sets the limits of a number.
+func limit[N int32 | int64 | float64](p *Parameter, rules interface {
+	HasGte() bool
+	GetGte() N
+	HasLte() bool
+	GetLte() N
+}) {
+	if rules.HasGte() {
+		p.Min = new(float64(rules.GetGte()))
 	}
-	if hasMax {
-		p.Max = new(float64(highest))
+	if rules.HasLte() {
+		p.Max = new(float64(rules.GetLte()))
 	}
 }
 

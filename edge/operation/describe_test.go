@@ -10,12 +10,15 @@ import (
 func TestADescriptionHasEveryParameter(t *testing.T) {
 	described := map[string][]string{}
 	for _, d := range Describe(newConfig()) {
+		if d.Title[0] == "" || d.Title[1] == "" {
+			t.Errorf("%s has no name in English or Chinese", d.Func)
+		}
 		for _, p := range d.Parameters {
 			if !slices.Contains(described[d.Func], p.Name) {
 				described[d.Func] = append(described[d.Func], p.Name)
 			}
-			if p.Hint == "" && p.Name != "func" {
-				t.Errorf("%s: %s has no hint", d.Func, p.Name)
+			if p.Hint == "" || p.Title[0] == "" || p.Title[1] == "" {
+				t.Errorf("%s: %s has no hint, or no name in English or Chinese", d.Func, p.Name)
 			}
 		}
 	}

@@ -1,67 +1,71 @@
 package operation
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/waybook/waybook/edge/form"
 )
 
-// Functions finds operations by the parameter func. It is safe for concurrent use.
-type Functions struct {
-	byName map[string]*Function
-	// parameter is func; its hint lists the functions.
-	parameter form.Parameter
-}
-
-// Function is the operations that share a func. All have the same Effect and Login, because the
-// edge checks both before it chooses among them.
+// Function is what the parameter func selects: an operation, or several that other parameters tell apart.
 type Function struct {
-	// variants are in the order of the table.
-	variants []*Operation
+	// Name is the value of func.
+	Name string
+	// Rule is the rule of docs/contract.md that says what it does.
+	Rule string
+	// Title is the name for people.
+	Title  form.Title
+	Effect Effect
+	// IsAddition says that the legacy contract does not have the function.
+	IsAddition bool
+	// IsOfSessions says that the function opens or closes sessions.
+	IsOfSessions bool
+	Operations   []Operation
 }
 
-// NewFunctions returns the functions of a table.
-func NewFunctions(table []Operation) *Functions {
-	f := &Functions{byName: make(map[string]*Function, len(table))}
-	var names []string
-	for i := range table {
-		row := &table[i]
-		if f.byName[row.Func] == nil {
-			f.byName[row.Func] = new(Function)
-			names = append(names, row.Func)
+// NeedsLogin reports whether the function is for users with a session only.
+func (f *Function) NeedsLogin() bool { return f.Effect == Writes && !f.IsOfSessions }
+
+// only returns the operation of a function that has no other.
+func only(h handler) []Operation { return []Operation{{handler: h}} }
+
+// Table returns the functions that an edge has, those of the legacy contract first (rule 1.3).
+func Table(c *Config) (table []Function) {
+	for _, each := range all {
+		f := each(c)
+		switch {
+		case f.IsOfSessions && c.Sessions == OpenedElsewhere, f.IsAddition && c.Additions == AdditionsWithheld:
+			continue
+		case c.Additions == AdditionsWithheld:
+			f.Operations = slices.DeleteFunc(f.Operations, func(o Operation) bool { return o.Variant == WithIDs })
 		}
-		function := f.byName[row.Func]
-		function.variants = append(function.variants, row)
+		table = append(table, f)
 	}
-	f.parameter = form.Parameter{Name: "func", Hint: "one of " + strings.Join(names, ", ")}
-	return f
+	return table
 }
 
-// Find returns the function that a form names. It fails if the form names none or an unknown
+// Find returns the function of a table that a form names. It fails if the form names none or an unknown
 // one.
-func (f *Functions) Find(sent *form.Form) (*Function, error) {
-	name, found := sent.Get(f.parameter.Name)
+func Find(table []Function, sent *form.Form) (*Function, error) {
+	parameter := form.Parameter{Name: "func"}
+	name, found := sent.Get(parameter.Name)
 	switch found {
 	case form.Absent:
-		return nil, f.parameter.Missing()
+		return nil, parameter.Missing()
 	case form.Unreadable:
-		return nil, f.parameter.Unreadable()
+		return nil, parameter.Unreadable()
 	}
-	function, known := f.byName[name]
-	if !known {
-		return nil, f.parameter.Invalid()
+	for i := range table {
+		if table[i].Name == name {
+			return &table[i], nil
+		}
 	}
-	return function, nil
+	for _, each := range table {
+		parameter.Hint += ", " + each.Name
+	}
+	parameter.Hint = strings.Replace(parameter.Hint, ", ", "one of ", 1)
+	return nil, parameter.Invalid()
 }
-
-// Name returns the value of func.
-func (f *Function) Name() string { return f.variants[0].Func }
-
-// Effect returns the effect that all operations of the function have.
-func (f *Function) Effect() Effect { return f.variants[0].Effect }
-
-// Login returns the login that all operations of the function need.
-func (f *Function) Login() Login { return f.variants[0].Login }
 
 // Variant tells apart the operations that share a func.
 type Variant int
@@ -80,35 +84,28 @@ const (
 
 // selectors say which parameter selects a variant.
 var selectors = [...]struct {
-	// name is the name of the variant for programs.
-	name string
-	// parameter is nil for AsWritten.
+	// name is the name of the variant for programs, and title the one for people.
+	name      string
+	title     form.Title
 	parameter *form.Parameter
 	// isFlag: true selects the variant. Otherwise any value does.
 	isFlag bool
 }{
-	AsWritten: {},
-	Deleting:  {"delete", &paramDelete, true},
-	WithIDs:   {"withIDs", &paramWithIDs, true},
-	OfAlbum:   {"album", &paramAlbumID, false},
-	OfBlog:    {"blog", &paramBlogID, false},
-	OfPoi:     {"poi", &paramPoiID, false},
-	Around:    {"point", &paramNearLat, false},
-	InBox:     {"box", &paramLatMin, false},
+	AsWritten: {parameter: &form.Parameter{}},
+	Deleting:  {"delete", paramDelete.Title, &paramDelete, true},
+	WithIDs:   {"withIDs", form.Title{"with identifiers", "含識別碼"}, &paramWithIDs, true},
+	OfAlbum:   {"album", form.Title{"album", "相簿"}, &paramAlbumID, false},
+	OfBlog:    {"blog", form.Title{"diary entry", "日誌"}, &paramBlogID, false},
+	OfPoi:     {"poi", form.Title{"landmark", "地標"}, &paramPoiID, false},
+	Around:    {"point", form.Title{"around a point", "某點周圍"}, &paramNearLat, false},
+	InBox:     {"box", form.Title{"in a box", "範圍內"}, &paramLatMin, false},
 }
 
-var paramWithIDs = form.Parameter{Name: "withIDs", Hint: paramDelete.Hint, Syntax: form.WordSyntax}
-
-// String returns the name of the variant; that of AsWritten is empty.
-func (v Variant) String() string { return selectors[v].name }
+// MarshalText returns the name of the variant; that of AsWritten is empty.
+func (v Variant) MarshalText() ([]byte, error) { return []byte(selectors[v].name), nil }
 
 // Selector returns the name of the parameter that selects the variant; "" for AsWritten.
-func (v Variant) Selector() string {
-	if v == AsWritten {
-		return ""
-	}
-	return selectors[v].parameter.Name
-}
+func (v Variant) Selector() string { return selectors[v].parameter.Name }
 
 // Flag returns the parameter whose value true selects the variant; nil if there is none.
 func (v Variant) Flag() *form.Parameter {
@@ -123,15 +120,13 @@ func (v Variant) Flag() *form.Parameter {
 // checks the identifier. If several variants are selected, it returns the first. The recorded
 // fault prevents that either does anything.
 func (f *Function) Choose(in *Input) *Operation {
-	if len(f.variants) == 1 {
-		return f.variants[0]
-	}
 	var selected *form.Parameter
-	chosen := f.variants[0]
-	for _, each := range f.variants {
-		selector := selectors[each.Variant]
+	chosen := &f.Operations[0]
+	for i := range f.Operations {
+		each := &f.Operations[i]
+		selector := &selectors[each.Variant]
 		switch {
-		case selector.parameter == nil:
+		case each.Variant == AsWritten:
 		case selector.isFlag:
 			isOn := optional(in, selector.parameter, "", form.Flag)
 			if in.Faulty() || form.Or(isOn, false) {

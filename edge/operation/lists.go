@@ -10,30 +10,26 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/waybook/waybook/edge/form"
-	"github.com/waybook/waybook/edge/push"
 	"github.com/waybook/waybook/edge/reply"
+	"github.com/waybook/waybook/internal/arena"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // The parameters limit and after select a part of a list, an addition to the legacy contract
-// (rules 9.2 and 9.4). Without them the reply has the whole list.
+// (rules 9.2 and 9.4). Without them the reply has the whole list. The highest limit is about as many items as a client
+// can hold; the edge itself streams a reply of any length.
 var (
-	paramLimit = form.Parameter{Name: "limit", Hint: "1 to 1000000", Syntax: form.IntegerSyntax, Range: &form.Range{Min: 1, Max: 1_000_000}}
-	paramAfter = form.Parameter{Name: "after", Hint: "0 to 9007199254740991", Syntax: form.IntegerSyntax}
+	paramLimit = form.Parameter{
+		Name: "limit", Title: form.Title{"Most items", "筆數上限"}, Hint: "1 to 1000000", Syntax: form.IntegerSyntax, Range: &form.Range{Min: 1, Max: 1_000_000},
+	}
+	paramAfter = form.Parameter{Name: "after", Title: form.Title{"Continue after", "接續於"}, Hint: "0 to 9007199254740991", Syntax: form.IntegerSyntax}
 	// paramNext is the parameter after of a list whose order is not that of identifiers (rule 17.6).
-	paramNext = form.Parameter{Name: "after", Hint: "the next of the part before"}
+	paramNext = form.Parameter{Name: "after", Title: paramAfter.Title, Hint: "the next of the part before"}
 )
-
-// asLimit accepts about as many items as a client can hold. The edge itself streams a reply of any
-// length.
-func asLimit(s string) (int64, bool) {
-	value, ok := form.ParseInteger(s)
-	return value, ok && paramLimit.Range.Includes(value)
-}
 
 // limitOf returns the number of items that a client wants; 0 means all.
 func limitOf(in *Input) int32 {
-	return int32(form.Or(optional(in, &paramLimit, "page_size", asLimit), 0))
+	return form.Or(optional(in, &paramLimit, "page_size", form.Int32), 0)
 }
 
 // limitAndNext is limitOf for an idList: one more than the client wants, because the extra item shows that more follow.
@@ -54,6 +50,9 @@ type listRequest interface {
 
 // pageResponse is a page of a list.
 type pageResponse interface{ GetNextPageToken() string }
+
+// searchResponse is a page of a list that a service may read much for.
+type searchResponse interface{ GetReadCount() int32 }
 
 // turnTo selects a page in a request for a list.
 func turnTo(request proto.Message, size int32, token string) {
@@ -91,41 +90,38 @@ func idList[Request listRequest, Response pageResponse, Item any](
 	idOf func(Item) (id int64, oldID string),
 ) handler {
 	return handler{asMessage(build), func(ctx context.Context, x *Exchange) error {
-		request := built(ctx, c, &x.In, build)
-		if err := x.In.complaint(c.Validator, request); err != nil {
+		request, err := built(ctx, c, &x.In, build)
+		if err != nil {
 			return err
 		}
 		out, end := &x.Out, part[Item]{idOf: idOf, left: cmp.Or(int64(request.GetPageSize()), math.MaxInt64), token: request.GetPageToken()}
-		position, hasBegun, isTaken := 0, false, false
-		var failed error // of the reply, not of the service
-		take := func(response any) error {
-			isTaken = true
+		position, hasBegun := 0, false
+		writePage := func() error {
+			ctx, cancel := c.callContext(ctx)
+			defer cancel()
+			ctx, memory := arena.Lend(ctx)
+			defer memory.Free()
+			turnTo(request, end.pageSize(hasBegun), end.token)
+			page, err := call(ctx, request)
 			out.Sink.Resume()
+			if err != nil {
+				return err
+			}
 			if !hasBegun {
 				hasBegun = true
 				reply.StartSuccess(out.Writer)
 				out.BeginList(list.Name)
 			}
-			page := response.(Response)
-			position, failed = list.Write(out, end.take(itemsOf(page), page.GetNextPageToken()), position)
-			return failed
-		}
-		nextPage := func() error {
-			ctx, cancel := c.callContext(ctx)
-			defer cancel()
-			turnTo(request, end.pageSize(hasBegun), end.token)
-			isTaken = false
-			page, err := call(ctx, request, push.To(take))
-			if err == nil && !isTaken {
-				_ = take(page)
+			if search, isSearch := any(page).(searchResponse); isSearch && search.GetReadCount() > 0 {
+				x.Charge(search.GetReadCount())
 			}
-			return cmp.Or(err, failed)
+			position, err = list.Write(out, end.take(itemsOf(page), page.GetNextPageToken()), position)
+			return err
 		}
-		err := nextPage()
+		err = writePage()
 		for err == nil && end.hasMore() {
 			out.Sink.Wait()
-			err = nextPage()
-			out.Sink.Resume()
+			err = writePage()
 		}
 		if err != nil {
 			return err
@@ -203,18 +199,19 @@ func (p *part[Item]) writeNext(out reply.Writer) {
 	}
 }
 
-// writePages writes an optional list: the given items, then the pages from token on. newRequest returns
-// the request for the list, which few replies need.
+// writePages writes an optional list of content: the given items, then the pages from token on, which few replies need.
 func writePages[Request proto.Message, Response pageResponse, Item any](
 	ctx context.Context, c *Config, out *reply.Reply, list reply.List[Item], items []Item, token string,
-	call call[Request, Response], itemsOf func(Response) []Item, newRequest func() Request,
+	call call[Request, Response], itemsOf func(Response) []Item, of contentID,
 ) error {
 	return list.WritePages(out, items, token, func(token string) ([]Item, string, error) {
 		ctx, cancel := c.callContext(ctx)
 		defer cancel()
-		request := newRequest()
+		var none Request
+		request := none.ProtoReflect().New().Interface()
+		of.setIn(request)
 		turnTo(request, pageSize, token)
-		page, err := call(ctx, request)
+		page, err := call(ctx, request.(Request))
 		if err != nil {
 			return nil, "", err
 		}

@@ -9,65 +9,69 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-// The parameters of login (rule 12.1).
+// login opens a session if the password is right (rules 12.1 to 12.7). It returns the session as elements
+// for programs, and as the cookie of rule 3.2 for browsers. The account service opens it for the
+// password only: the edge can open none by itself.
+func login(c *Config) Function {
+	return Function{
+		Name: "login", Rule: "12.1", Title: form.Title{"Log in", "登入"}, Effect: Writes, IsAddition: true, IsOfSessions: true,
+		Operations: only(handler{asMessage(authenticateRequest), func(ctx context.Context, x *Exchange) error {
+			request := authenticateRequest(&x.In)
+			if err := x.In.complaint(request); err != nil {
+				return err
+			}
+			ctx, cancel := c.callContext(ctx)
+			defer cancel()
+			opened, err := c.Account.Authenticate(ctx, request)
+			if err != nil {
+				return err
+			}
+			user := opened.GetUser().GetUserId()
+			x.In.Caller.KeepSession(Session{UserID(user), opened.GetToken()}, opened.GetSession().GetExpireTime().AsTime())
+			out := x.Out.Writer
+			reply.StartSuccess(out)
+			out.Integer("id", user)
+			out.Text("idrand", opened.GetToken())
+			out.Finish()
+			return nil
+		}}),
+	}
+}
+
 var (
-	paramEmail    = form.Parameter{Name: "email", Hint: "1 to 254 bytes"}
-	paramPassword = form.Parameter{Name: "password", Hint: "1 to 200 characters"}
+	paramEmail    = form.Parameter{Name: "email", Title: form.Title{"Email", "電子郵件"}, Hint: "1 to 254 bytes"}
+	paramPassword = form.Parameter{Name: "password", Title: form.Title{"Password", "密碼"}, Hint: "1 to 200 characters"}
 )
 
-// authenticateRequest reads the parameters of login (rule 12.1).
 func authenticateRequest(in *Input) *accountv1.AuthenticateRequest {
 	return &accountv1.AuthenticateRequest{
-		Email:         requiredInBody(in, &paramEmail, "email", form.Text),
-		Password:      requiredInBody(in, &paramPassword, "password", form.Text),
+		Email:         form.RequiredInBody(&in.Reader, &paramEmail, "email", form.Text),
+		Password:      form.RequiredInBody(&in.Reader, &paramPassword, "password", form.Text),
 		ClientAddress: in.Caller.Address(),
 	}
 }
 
-// logIn opens a session if the password is right. It returns the session as elements for
-// programs, and as the cookie of rule 3.2 for browsers. The account service opens it for the
-// password only: the edge can open none by itself.
-func logIn(c *Config) handler {
-	return handler{asMessage(authenticateRequest), func(ctx context.Context, x *Exchange) error {
-		request := authenticateRequest(&x.In)
-		if err := x.In.complaint(c.Validator, request); err != nil {
-			return err
-		}
-		ctx, cancel := c.callContext(ctx)
-		defer cancel()
-		opened, err := c.Account.Authenticate(ctx, request)
-		if err != nil {
-			return err
-		}
-		user := opened.GetUser().GetUserId()
-		x.In.Caller.KeepSession(Session{UserID(user), opened.GetToken()}, opened.GetSession().GetExpireTime().AsTime())
-		out := x.Out.Writer
-		reply.StartSuccess(out)
-		out.Integer("id", user)
-		out.Text("idrand", opened.GetToken())
-		out.Finish()
-		return nil
-	}}
-}
-
-// logOut closes the session that the client presents and deletes its cookie (rule 12.8). It
+// logout closes the session that the client presents and deletes its cookie (rule 12.8). It
 // succeeds without a session, too. If it fails, the session stays open and the client keeps the
 // cookie (rule 12.9).
-func logOut(c *Config) handler {
-	return handler{nil, func(ctx context.Context, x *Exchange) error {
-		if session, ok := x.In.Caller.Session(); ok {
-			ctx, cancel := c.callContext(ctx)
-			defer cancel()
-			request := &accountv1.CloseSessionRequest{UserId: int64(session.User), Token: session.Token}
-			if _, err := c.Account.CloseSession(ctx, request); err != nil {
-				return err
+func logout(c *Config) Function {
+	return Function{
+		Name: "logout", Rule: "12.8", Title: form.Title{"Log out", "登出"}, Effect: Writes, IsAddition: true, IsOfSessions: true,
+		Operations: only(handler{nil, func(ctx context.Context, x *Exchange) error {
+			if session, ok := x.In.Caller.Session(); ok {
+				ctx, cancel := c.callContext(ctx)
+				defer cancel()
+				request := &accountv1.CloseSessionRequest{UserId: int64(session.User), Token: session.Token}
+				if _, err := c.Account.CloseSession(ctx, request); err != nil {
+					return err
+				}
 			}
-		}
-		x.In.Caller.DropSession()
-		reply.StartSuccess(x.Out.Writer)
-		x.Out.Finish()
-		return nil
-	}}
+			x.In.Caller.DropSession()
+			reply.StartSuccess(x.Out.Writer)
+			x.Out.Finish()
+			return nil
+		}}),
+	}
 }
 
 // nobody is the Caller of a request that is only described.

@@ -1,16 +1,14 @@
 package operation
 
 import (
-	"cmp"
 	"context"
 
-	"buf.build/go/protovalidate"
 	"github.com/google/uuid"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/waybook/waybook/edge/push"
 	"github.com/waybook/waybook/edge/reply"
+	"github.com/waybook/waybook/internal/arena"
 	"github.com/waybook/waybook/internal/platform/rules"
 )
 
@@ -42,26 +40,24 @@ func paged[Request proto.Message, Response any](
 	write func(context.Context, *Config, *reply.Reply, Response) error,
 ) handler {
 	return handler{asMessage(build), func(ctx context.Context, x *Exchange) error {
-		request := built(ctx, c, &x.In, build)
-		if err := x.In.complaint(c.Validator, request); err != nil {
+		request, err := built(ctx, c, &x.In, build)
+		if err != nil {
 			return err
 		}
-		isTaken, failed := false, error(nil) // failed is the reply, not the service
-		take := func(response any) error {
-			isTaken = true
-			reply.StartSuccess(x.Out.Writer)
-			if failed = write(ctx, c, &x.Out, response.(Response)); failed == nil {
-				x.Out.Finish()
-			}
-			return failed
+		callCtx, end := c.callContext(ctx)
+		defer end()
+		callCtx, memory := arena.Lend(callCtx)
+		defer memory.Free()
+		response, err := call(callCtx, request)
+		if err != nil {
+			return err
 		}
-		callCtx, cancel := c.callContext(ctx)
-		defer cancel()
-		response, err := call(callCtx, request, push.To(take))
-		if err == nil && !isTaken {
-			_ = take(response)
+		reply.StartSuccess(x.Out.Writer)
+		if err := write(ctx, c, &x.Out, response); err != nil {
+			return err
 		}
-		return cmp.Or(err, failed)
+		x.Out.Finish()
+		return nil
 	}}
 }
 
@@ -81,14 +77,12 @@ func (c *Config) callContext(ctx context.Context) (context.Context, context.Canc
 // complaint returns nil if every parameter could be read; the service then validates the
 // request. Otherwise complaint validates the parameters that could be read with the rules of the
 // service. One failure then names all violations.
-func (in *Input) complaint(validator protovalidate.Validator, request proto.Message) error {
+func (in *Input) complaint(request proto.Message) error {
 	if !in.Faulty() {
 		return nil
 	}
-	if violations, err := rules.Violations(validator, request); err == nil {
-		for _, violation := range violations {
-			in.Refuse(violation.Field)
-		}
+	for _, violation := range rules.Violations(request) {
+		in.Refuse(violation.Field)
 	}
 	return in.Failure()
 }

@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 
-	"buf.build/go/protovalidate"
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
 
@@ -81,17 +80,13 @@ func Start(ctx context.Context, config Config, env process.Env) error {
 	if err != nil {
 		return err
 	}
-	validator, err := protovalidate.New()
-	if err != nil {
-		return fmt.Errorf("validator: %w", err)
-	}
 	metrics, readiness := process.NewMetrics(), process.NewReadiness()
 	admin, err := env.Admin(ctx, config.Admin, readiness, metrics)
 	if err != nil {
 		return err
 	}
 	served := config.Interface.Config()
-	served.Zone, served.Validator = zone, validator
+	served.Zone = zone
 	if err := dial(env, config, &served); err != nil {
 		return err
 	}

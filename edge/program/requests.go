@@ -52,7 +52,7 @@ func (f *requests) follow(next http.Handler) http.Handler {
 		defer f.inFlight.Dec()
 		id := requestid.New()
 		w.Header().Set(requestid.Header, id)
-		ctx, end := f.env.Tracing.StartRequest(requestid.With(r.Context(), id), r)
+		ctx, end := f.env.Tracing.StartRequest(requestid.With(r.Context(), id))
 		defer end()
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})

@@ -1,6 +1,6 @@
-// Package arena gives memory to the replies of services, and takes it back when they have been read. Who carries
-// a call and knows when its reply has been read gives the call an Arena. The service takes memory from it for
-// what is in the reply and nowhere else. Without an arena it takes new memory, so it need not know.
+// Package arena gives memory to the replies of services, and takes it back when they have been read. The caller that
+// knows when a reply has been read lends an Arena to its call. The service takes memory from it for what is in the
+// reply and nowhere else. Without an arena it takes new memory, so it need not know.
 package arena
 
 import (
@@ -78,30 +78,36 @@ func (a *Arena) Reset() {
 
 var arenas = sync.Pool{New: func() any { return new(Arena) }}
 
-// lent is an arena in a context. It has none any more once that is free.
+// lent is the arena that a call may use. It has none any more once that is free.
 type lent struct{ arena *Arena }
+
+// taken is the arena of a handler. The calls that the handler makes have none.
+type taken struct{ *lent }
 
 type key struct{}
 
-// With returns the context of a call with an arena, which the caller frees.
-func With(ctx context.Context) (context.Context, *Arena) {
+// Lend returns the context of a call with an arena for its reply, which the caller frees. A call over a network ignores it.
+func Lend(ctx context.Context) (context.Context, *Arena) {
 	a := arenas.Get().(*Arena)
 	a.lent = &lent{a}
 	return context.WithValue(ctx, key{}, a.lent), a
 }
 
-// Without returns the context of a call whose reply stays good.
-func Without(ctx context.Context) context.Context {
-	if Of(ctx) == nil {
-		return ctx
+// Take returns the context of the handler of a call, with the arena of the call.
+func Take(ctx context.Context) context.Context {
+	switch of := ctx.Value(key{}).(type) {
+	case *lent:
+		return context.WithValue(ctx, key{}, taken{of})
+	case taken: // the caller is a handler, and keeps what it gets
+		return context.WithValue(ctx, key{}, nil)
 	}
-	return context.WithValue(ctx, key{}, (*lent)(nil))
+	return ctx
 }
 
-// Of returns the arena of a call; nil if it has none.
+// Of returns the arena of a handler; nil if it has none.
 func Of(ctx context.Context) *Arena {
-	if l, _ := ctx.Value(key{}).(*lent); l != nil {
-		return l.arena
+	if of, isTaken := ctx.Value(key{}).(taken); isTaken {
+		return of.arena
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ type item struct {
 }
 
 func TestMemoryIsClearWhenItIsUsedAgain(t *testing.T) {
-	_, a := arena.With(t.Context())
+	_, a := arena.Lend(t.Context())
 	for round := range 3 {
 		items, letters := arena.Slice[item](a, 4), arena.Slice[byte](a, 100)
 		more := arena.Slice[item](a, 1000) // more than the arena has
@@ -47,7 +47,7 @@ func TestMemoryIsClearWhenItIsUsedAgain(t *testing.T) {
 }
 
 func TestAnArenaAllocatesNothingWhenItIsUsedAgain(t *testing.T) {
-	_, a := arena.With(t.Context())
+	_, a := arena.Lend(t.Context())
 	defer a.Free()
 	use := func() {
 		arena.Slice[item](a, 50)[0].count++
@@ -61,18 +61,22 @@ func TestAnArenaAllocatesNothingWhenItIsUsedAgain(t *testing.T) {
 }
 
 func TestACallBelowHasNoArena(t *testing.T) {
-	if arena.Of(t.Context()) != nil || arena.Without(t.Context()) != t.Context() {
-		t.Error("a call has an arena that nobody gave")
+	if arena.Of(t.Context()) != nil || arena.Take(t.Context()) != t.Context() {
+		t.Error("a call has an arena that nobody lent")
 	}
-	ctx, a := arena.With(t.Context())
-	if arena.Of(ctx) != a {
-		t.Error("the call has another arena")
+	call, a := arena.Lend(t.Context())
+	if arena.Of(call) != nil {
+		t.Error("the caller has the arena of its call")
 	}
-	if arena.Of(arena.Without(ctx)) != nil {
+	handler := arena.Take(call)
+	if arena.Of(handler) != a {
+		t.Error("the handler has another arena")
+	}
+	if arena.Of(arena.Take(handler)) != nil {
 		t.Error("a call below, whose reply the service may keep, has its arena")
 	}
 	a.Free()
-	if arena.Of(ctx) != nil {
+	if arena.Of(handler) != nil {
 		t.Error("a call that has ended still has its arena")
 	}
 }

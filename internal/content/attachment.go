@@ -80,12 +80,15 @@ func Children[P, C any](into **child.Set[P, C], spec ChildSpec[P, C]) Attachment
 type ChoiceSpec[P any] struct {
 	// Collection is the name of the collection of the choices.
 	Collection string
-	// Mark, Add, Numbers and Unnamed are the fields of choices.Counter.
-	Mark    func(*P) *choices.Mark
-	Add     func(parent *P, value int32, by int64)
-	Numbers func(*P) []int64
-	Unnamed func(parent *P, value int32) *int64
+	// Round, RoundField, Numbers and Fields are those of choices.Counter.
+	Round      func(*P) *int64
+	RoundField string
+	Numbers    func(*P) []choices.Number
+	Fields     func(value int32) (count, moved string)
 }
+
+// sweepPatience is longer than nearly every call takes to count a choice.
+const sweepPatience = 5 * time.Second
 
 // Choices attaches counted choices to a kind. When the kind opens, into receives the
 // counter.
@@ -97,7 +100,7 @@ func Choices[P any](into **choices.Counter[P], spec ChoiceSpec[P]) Attachment[P]
 		}
 		*into = &choices.Counter[P]{
 			Parents: parents, Choices: documents,
-			Mark: spec.Mark, Add: spec.Add, Numbers: spec.Numbers, Unnamed: spec.Unnamed, Background: deps.Counting,
+			Round: spec.Round, RoundField: spec.RoundField, Numbers: spec.Numbers, Fields: spec.Fields, Patience: sweepPatience,
 		}
 		return *into, nil
 	}
@@ -153,13 +156,12 @@ type Recommendations[P any] struct {
 // recommendationsOf attaches recommendations, which every kind has.
 func recommendationsOf[P any](into **Recommendations[P], spec Spec[P]) Attachment[P] {
 	return func(ctx context.Context, deps Deps, parents *owned.Collection[P]) (attached, error) {
-		*into = &Recommendations[P]{profiles: deps.Profiles, score: spec.shownScore}
+		*into = &Recommendations[P]{profiles: deps.Profiles, score: spec.ShownScore}
 		return Choices(&(*into).counter, ChoiceSpec[P]{
 			Collection: spec.Name + "_recommendations",
-			Mark:       spec.Recommendations,
-			Add:        func(parent *P, _ int32, by int64) { *spec.Score(parent) += by },
-			Numbers:    func(parent *P) []int64 { return []int64{*spec.Score(parent)} },
-			Unnamed:    func(parent *P, _ int32) *int64 { return spec.UnnamedScore(parent) },
+			Round:      spec.ScoreRound, RoundField: ScoreRound,
+			Numbers: func(parent *P) []choices.Number { return []choices.Number{spec.Score(parent)} },
+			Fields:  func(int32) (count, moved string) { return Score, NamedScore },
 		})(ctx, deps, parents)
 	}
 }

@@ -34,6 +34,9 @@ const LatestComment = "comment_latest"
 // LatestPhoto is the same of a photo.
 const LatestPhoto = "photo_latest"
 
+// The fields of Spec.Score and Spec.ScoreRound.
+const Score, NamedScore, ScoreRound = "score", "named_score", "score_round"
+
 // Spec declares a kind of content whose documents have type P.
 type Spec[P any] struct {
 	// Kind is the kind in contracts.
@@ -56,19 +59,13 @@ type Spec[P any] struct {
 	LatestComment func(*P) *int64
 	// LatestPhoto is the same of a photo; nil if documents have no photos.
 	LatestPhoto func(*P) *int64
-	// Score returns the document's number of recommendations. Recommendations returns the
-	// mark of those counted last; see package choices.
-	Score           func(*P) *int64
-	Recommendations func(*P) *choices.Mark
-	// UnnamedScore returns the score in an old service without the recommendations that have moved in, which replies add.
-	UnnamedScore func(*P) *int64
+	// Score returns the document's number of recommendations, and ScoreRound its round; see package choices. ShownScore
+	// returns the number as replies show it.
+	Score      func(*P) choices.Number
+	ScoreRound func(*P) *int64
+	ShownScore func(*P) int64
 	// Attached are the attachments in addition to comments and recommendations.
 	Attached []Attachment[P]
-}
-
-// shownScore returns a document's score as replies show it.
-func (s Spec[P]) shownScore(document *P) int64 {
-	return *s.Score(document) + *s.UnnamedScore(document)
 }
 
 // Kind is a kind of content. Its fields do not change after Open. It may be used

@@ -27,15 +27,16 @@ import (
 
 // box is a document with every kind of attachment.
 type box struct {
-	ID              int64        `bson:"_id"`
-	OwnerID         int64        `bson:"owner_id"`
-	LatestComment   int64        `bson:"comment_latest"`
-	LatestItem      int64        `bson:"latest_item"`
-	Score           int64        `bson:"score"`
-	Recommendations choices.Mark `bson:"recommendations"`
-	UnnamedScore    int64        `bson:"unnamed_score"`
-	Votes           [2]int64     `bson:"votes"`
-	Ballots         choices.Mark `bson:"ballots"`
+	ID            int64    `bson:"_id"`
+	OwnerID       int64    `bson:"owner_id"`
+	LatestComment int64    `bson:"comment_latest"`
+	LatestItem    int64    `bson:"latest_item"`
+	Score         int64    `bson:"score"`
+	NamedScore    int64    `bson:"named_score"`
+	ScoreRound    int64    `bson:"score_round"`
+	Votes         [2]int64 `bson:"votes"`
+	NamedVotes    [2]int64 `bson:"named_votes"`
+	VoteRound     int64    `bson:"vote_round"`
 }
 
 type item struct {
@@ -55,10 +56,9 @@ func byRequest() docstore.Index2[int64, string] {
 // world is a kind of content over a store that records the opened tables.
 type world struct {
 	*content.Kind[box]
-	store    *recorder
-	items    *child.Set[box, item]
-	ballots  *choices.Counter[box]
-	counting *choices.Background
+	store   *recorder
+	items   *child.Set[box, item]
+	ballots *choices.Counter[box]
 }
 
 // recorder is a store that keeps the opened tables.
@@ -109,20 +109,20 @@ func openWorld(t *testing.T, engine docstore.Engine, now func() time.Time) *worl
 	t.Helper()
 	w := &world{store: &recorder{Engine: engine, tables: map[string]docstore.Table{}}}
 	host := newHost(t)
-	host.Deps = service.NewDeps(w.store, nil, host.Log)
+	host.Deps = service.NewDeps(w.store, host.Log)
 	host.Deps.Now = now
 	deps := content.NewDeps(host, everybody{})
 	var err error
 	w.Kind, err = content.Open(t.Context(), deps, content.Spec[box]{
 		Documents: docstore.Spec{Name: "boxes", ID: docstore.Int64, Sharding: docstore.ByPlace, Scheme: id.Scheme{}, Tombstones: true},
 		Name:      "box", Noun: "crate", NotFound: "BOX_NOT_FOUND",
-		ID:              func(b *box) int64 { return b.ID },
-		Owner:           func(b *box) int64 { return b.OwnerID },
-		OwnerField:      "owner_id",
-		LatestComment:   func(b *box) *int64 { return &b.LatestComment },
-		Score:           func(b *box) *int64 { return &b.Score },
-		Recommendations: func(b *box) *choices.Mark { return &b.Recommendations },
-		UnnamedScore:    func(b *box) *int64 { return &b.UnnamedScore },
+		ID:            func(b *box) int64 { return b.ID },
+		Owner:         func(b *box) int64 { return b.OwnerID },
+		OwnerField:    "owner_id",
+		LatestComment: func(b *box) *int64 { return &b.LatestComment },
+		Score:         func(b *box) choices.Number { return choices.Number{Count: &b.Score, Moved: &b.NamedScore} },
+		ScoreRound:    func(b *box) *int64 { return &b.ScoreRound },
+		ShownScore:    func(b *box) int64 { return b.Score },
 		Attached: []content.Attachment[box]{
 			content.Children(&w.items, content.ChildSpec[box, item]{
 				Documents: child.Spec("box_items", byBox(), byRequest().Declare()), ByParent: byBox(),
@@ -134,14 +134,18 @@ func openWorld(t *testing.T, engine docstore.Engine, now func() time.Time) *worl
 			}),
 			content.Choices(&w.ballots, content.ChoiceSpec[box]{
 				Collection: "box_ballots",
-				Mark:       func(b *box) *choices.Mark { return &b.Ballots },
-				Add:        func(b *box, value int32, by int64) { b.Votes[value-1] += by },
-				Numbers:    func(b *box) []int64 { return b.Votes[:] },
+				Round:      func(b *box) *int64 { return &b.VoteRound },
+				RoundField: "vote_round",
+				Numbers: func(b *box) []choices.Number {
+					return []choices.Number{{Count: &b.Votes[0], Moved: &b.NamedVotes[0]}, {Count: &b.Votes[1], Moved: &b.NamedVotes[1]}}
+				},
+				Fields: func(value int32) (count, moved string) {
+					return fmt.Sprintf("votes.%d", value-1), fmt.Sprintf("named_votes.%d", value-1)
+				},
 			}),
 		},
 	})
 	must(t, err)
-	w.counting = deps.Counting
 	return w
 }
 
@@ -216,7 +220,7 @@ func TestEveryAttachmentIsSweptAndConstrained(t *testing.T) {
 func TestASweepCountsTheChoicesOfCrashedCalls(t *testing.T) {
 	w := newWorld(t)
 	must(t, w.ballots.Choices.Insert(t.Context(), choices.Choice{
-		ID: choices.IDOf(boxID, 3), ParentID: boxID, Wanted: 1, Pending: choices.Pending,
+		ID: choices.IDOf(boxID, 3), ParentID: boxID, Wanted: 1, Mark: choices.Marked,
 	}))
 	must(t, w.Sweep(t.Context()))
 	found, err := w.Get(t.Context(), boxID)

@@ -124,7 +124,6 @@ func newShop(t *testing.T, engine docstore.Engine, clock *storetest.Clock) *shop
 		})
 		must(t, err)
 	}
-	must(t, w.counting.Wait(t.Context()))
 	must(t, w.Sweep(t.Context()))
 	var err error
 	w.neighbour, err = w.Get(t.Context(), neighbourID)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 
-	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/comments"
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/content/profiles"
@@ -74,8 +73,6 @@ type Deps struct {
 	// Account calls the account service. Profiles resolves user ids through it.
 	Account  accountv1.AccountServiceClient
 	Profiles *profiles.Directory
-	// Counting is the work that outlives its callers, such as the counting of choices.
-	Counting *choices.Background
 	// Comments are the limits of comments; there are none without them.
 	Comments comments.Limits
 
@@ -87,10 +84,8 @@ type Deps struct {
 // of profiles, which reports its lookups in the host's metrics.
 func NewDeps(host service.Host, account accountv1.AccountServiceClient) Deps {
 	directory := profiles.NewDirectory(account, host.Log)
-	counting := &choices.Background{}
-	host.Stack.Push("counting", counting.Wait)
 	countLookups(host.Metrics, directory)
-	return Deps{Deps: host.Deps, Account: account, Profiles: directory, Counting: counting}
+	return Deps{Deps: host.Deps, Account: account, Profiles: directory}
 }
 
 func countLookups(metrics *process.Metrics, directory *profiles.Directory) {

@@ -50,7 +50,7 @@ type Change struct {
 	// ID is the document's id.
 	ID Value
 	// Revision is the revision of the state from which the document changes; 0 for any. The fields of a
-	// change of any revision are at the top level; those of indexes are integers and in no unique one.
+	// change of any revision are at the top level, except those of Add; those of indexes are integers and in no unique one.
 	Revision int64
 	// If are values that the document must have, or it stays.
 	If []Condition

@@ -219,7 +219,7 @@ func (s Stored[T]) Unchanged() Condition {
 }
 
 // GetStored returns the documents that exist, for UpdateFrom. as is Durable, which it is if it is missing, or
-// Linearizable for one document.
+// Linearizable.
 func (c *Collection[K, T]) GetStored(ctx context.Context, ids []K, as ...Consistency) ([]Stored[T], error) {
 	raws, err := c.core.withIDs(ctx, ValuesOf(ids), Scan{As: cmp.Or(one(as), Durable)})
 	if err != nil {
@@ -251,6 +251,24 @@ func (c *Collection[K, T]) UpdateFrom(ctx context.Context, stored []Stored[T], c
 func (c *Collection[K, T]) Modify(ctx context.Context, id K, how Edit) (before T, err error) {
 	err = c.core.modify(ctx, ValueOf(id), how, &before)
 	return before, err
+}
+
+// ModifyMany makes the edits of documents by their ids, as Modify does, and skips those of documents that do not exist or
+// do not meet the conditions. The edits have no Mark. It returns how many it made. It is not atomic.
+func (c *Collection[K, T]) ModifyMany(ctx context.Context, edits map[K]Edit) (made int64, err error) {
+	changes := make([]Change, 0, len(edits))
+	for id, how := range edits {
+		change, err := c.core.changeOf(ValueOf(id), how)
+		if err != nil {
+			return 0, c.core.wrap("modify many", err)
+		}
+		changes = append(changes, change)
+	}
+	if len(changes) == 0 {
+		return 0, nil
+	}
+	made, err = c.core.table.UpdateMany(ctx, changes)
+	return made, c.core.wrap("modify many", err)
 }
 
 // Delete deletes a document. how, which leaves out the ID, may have conditions and values of the tombstone. Errors:

@@ -40,6 +40,16 @@ func shapeOf(t reflect.Type) shape {
 	return known
 }
 
+// has reports whether there is a field at a path.
+func (known shape) has(path string) bool {
+	name, rest, isDeeper := strings.Cut(path, ".")
+	inside, has := known[name]
+	if _, err := strconv.Atoi(name); err == nil { // an element of an array
+		inside, has = known, true
+	}
+	return has && (!isDeeper || inside.has(rest))
+}
+
 // difference compares two states of a document.
 func (known shape) difference(before, after bson.Raw) (change Change, err error) {
 	err = change.compare("", known, before, after)

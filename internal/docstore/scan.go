@@ -20,8 +20,8 @@ const (
 	// Durable shows only what no later failure of a server undoes. It may miss what was written a moment
 	// ago, and show what was deleted then.
 	Durable Consistency = -1
-	// Linearizable is Present, and whatever it shows is durable. It takes about as long as a write, and
-	// serves only a document by its id.
+	// Linearizable shows every write that was acknowledged before the read, and whatever it shows is durable. It takes
+	// about as long as a write.
 	Linearizable Consistency = -2
 	// Listed is Durable, and shows at least what Changes has listed in this process. Followers read this way.
 	Listed Consistency = -3
@@ -227,8 +227,8 @@ func (s Scan) Resolve(fields []Field) (Bounds, error) {
 	if s.Limit < 1 {
 		return Bounds{}, fmt.Errorf("docstore: the limit is %d; it must be 1 or more", s.Limit)
 	}
-	if _, isOne := s.OneID(); !isOne && s.As != Present && s.As != Durable && s.As != Listed {
-		return Bounds{}, errors.New("docstore: only a document by its id can be read as linearizable or recent")
+	if _, isOne := s.OneID(); !isOne && s.As.Staleness() > 0 {
+		return Bounds{}, errors.New("docstore: only a document by its id can be read as recent")
 	}
 	b, err := s.Where.Resolve(fields)
 	b.Descending, b.WithTombstones = s.Descending, s.WithTombstones

@@ -174,7 +174,8 @@ type Edit struct {
 	Fields []string
 }
 
-// Plus, in place of a value to set, is added to an integer field.
+// Plus, in place of a value to set, is added to an integer field. The field may be inside an embedded document or an array
+// of the document: votes.2.number.
 type Plus int64
 
 // changeOf returns the change of an edit.
@@ -191,11 +192,15 @@ func (c *core) changeOf(id Value, how Edit) (Change, error) {
 		fields = append(fields, how.Raise.Field)
 	}
 	for i, field := range fields {
-		_, isKnown := c.shape[field]
+		value, isSet := all[field]
+		_, isAdded := value.(Plus)
+		isKnown := isAdded && c.shape.has(field)
+		if !isAdded {
+			_, isKnown = c.shape[field]
+		}
 		if !isKnown || field == IDIndex || slices.Contains(fields[:i], field) || !c.spec.isSettable(field) {
 			return change, fmt.Errorf("field %q cannot be set without a read", field)
 		}
-		value, isSet := all[field]
 		if !isSet {
 			continue
 		}

@@ -17,7 +17,9 @@ func manyCases() []testCase {
 		{"UpdateMany runs again for the documents that another writer changed", updateManyRunsAgain},
 		{"concurrent UpdateMany of the same documents all take effect", updateManyAtOnce},
 		{"UpdateMany must not modify an id", updateManyChangedID},
+		{"ModifyMany makes the edits whose conditions hold", modifiesMany},
 		{"a linearizable Get returns a document as last written", getLinearizable},
+		{"a linearizable Page returns documents as last written", pagesLinearizable},
 		{"Answered returns the document of a request in its current state", answered},
 	}
 }
@@ -123,6 +125,34 @@ func updateManyChangedID(t *testing.T, engine docstore.Engine) {
 	c := placesWith(t, engine, somePlaces(1, 2)...)
 	wantPlain(t, c.UpdateMany(t.Context(), []int64{1}, func(p *place) bool { p.ID = 3; return true }))
 	wantContents(t, c, somePlaces(1, 2))
+}
+
+func modifiesMany(t *testing.T, engine docstore.Engine) {
+	c := placesWith(t, engine, somePlaces(1, 4)...)
+	if1 := []docstore.Condition{docstore.Is("seen", int64(1))}
+	made, err := c.ModifyMany(t.Context(), map[int64]docstore.Edit{
+		1: {Set: map[string]any{"seen": docstore.Plus(2)}}, 2: {Set: map[string]any{"note": "changed"}},
+		3: {If: if1, Set: map[string]any{"seen": docstore.Plus(2)}}, 9: {Set: map[string]any{"seen": docstore.Plus(2)}},
+	})
+	must(t, err)
+	wantEqual(t, "made", made, int64(2))
+	want := somePlaces(1, 4)
+	want[0].Seen, want[1].Note = want[0].Seen+2, "changed"
+	wantContents(t, c, want)
+	made, err = c.ModifyMany(t.Context(), nil)
+	must(t, err)
+	wantEqual(t, "made of none", made, int64(0))
+}
+
+func pagesLinearizable(t *testing.T, engine docstore.Engine) {
+	c := placesWith(t, engine, somePlaces(1, 5)...)
+	updated(t, c, 2, func(p *place) { p.Note = "changed" })
+	must(t, c.Delete(t.Context(), 4))
+	want := walk(t, c, docstore.Query{Where: docstore.All(docstore.IDIndex), Limit: 10})
+	wantEqual(t, "all", walk(t, c, docstore.Query{Where: docstore.All(docstore.IDIndex), Limit: 2, As: docstore.Linearizable}), want)
+	got, err := c.GetMany(t.Context(), []int64{1, 2, 4}, docstore.Linearizable)
+	must(t, err)
+	wantEqual(t, "some", len(got), 2)
 }
 
 func getLinearizable(t *testing.T, engine docstore.Engine) {

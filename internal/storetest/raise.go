@@ -268,6 +268,7 @@ func advanceCases() []testCase {
 	return []testCase{
 		{"Plus adds to a field, and Modify returns what it and others were", advances},
 		{"concurrent additions have ranges of their own", advancesTogether},
+		{"Plus adds inside an embedded document and an array", advancesInside},
 	}
 }
 
@@ -301,6 +302,33 @@ func advances(t *testing.T, engine docstore.Engine) {
 	wantEqual(t, "document", documentOf(t, c, 1), counting{ID: 1, Last: 70, Seen: 7})
 	_, _, err := advanced(t, c, 2, 1)
 	wantError(t, err, docstore.ErrNotFound)
+}
+
+// nested is a document with integers inside.
+type nested struct {
+	ID    int64   `bson:"_id"`
+	Inner inner   `bson:"inner"`
+	Rows  []inner `bson:"rows"`
+}
+
+type inner struct {
+	Number int64  `bson:"number"`
+	Text   string `bson:"text"`
+}
+
+func advancesInside(t *testing.T, engine docstore.Engine) {
+	c := openAs[nested](t, engine, docstore.Spec{Name: "nested", ID: docstore.Int64})
+	must(t, c.Insert(t.Context(), nested{ID: 1, Inner: inner{1, "a"}, Rows: []inner{{1, "b"}, {2, "c"}}}))
+	before, err := c.Modify(t.Context(), 1, docstore.Edit{Set: map[string]any{"inner.number": docstore.Plus(5), "rows.1.number": docstore.Plus(-7)}})
+	must(t, err)
+	wantEqual(t, "before", before.Inner.Number, int64(1))
+	wantEqual(t, "document", documentOf(t, c, 1), nested{ID: 1, Inner: inner{6, "a"}, Rows: []inner{{1, "b"}, {-5, "c"}}})
+	for _, set := range []map[string]any{
+		{"inner.other": docstore.Plus(1)}, {"rows.0.other": docstore.Plus(1)}, {"other.number": docstore.Plus(1)}, {"inner.number": int64(1)},
+	} {
+		_, err := c.Modify(t.Context(), 1, docstore.Edit{Set: set})
+		wantPlain(t, err)
+	}
 }
 
 func advancesTogether(t *testing.T, engine docstore.Engine) {

@@ -13,13 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"buf.build/go/protovalidate"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/waybook/waybook/edge"
 	"github.com/waybook/waybook/internal/clients"
-	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
@@ -33,10 +31,9 @@ type Waybook struct {
 	HTTP, GRPC, Admin string
 	Connection        grpc.ClientConnInterface
 	clients.Clients
-	// Services, Edge, Counting and Clock are those of a Waybook that StartOn started.
+	// Services, Edge and Clock are those of a Waybook that StartOn started.
 	Services []service.Service
 	Edge     http.Handler
-	Counting *choices.Background
 	Clock    *storetest.Clock
 
 	t     testing.TB
@@ -162,10 +159,10 @@ func StartOn(t testing.TB, store docstore.Engine, options ...Option) *Waybook {
 	if err != nil {
 		t.Fatal(err)
 	}
-	validator, metrics := protovalidate.GlobalValidator, process.NewMetrics()
+	metrics := process.NewMetrics()
 	host := service.Host{
-		Env: s.env, Metrics: metrics, Readiness: process.NewReadiness(), Deps: service.NewDeps(store, validator, s.env.Log),
-		Interceptors: service.NewInterceptors(validator, service.Load{}, nil, metrics, s.env.Log),
+		Env: s.env, Metrics: metrics, Readiness: process.NewReadiness(), Deps: service.NewDeps(store, s.env.Log),
+		Interceptors: service.NewInterceptors(service.Load{}, nil, metrics, s.env.Log),
 	}
 	host.Deps.Now = clock.Now
 	for _, change := range s.deps {
@@ -185,9 +182,9 @@ func StartOn(t testing.TB, store docstore.Engine, options ...Option) *Waybook {
 		return Connect(t, listener.Addr().String())
 	}
 	w := serve(host.Interceptors, parts.Services...)
-	w.Services, w.Edge, w.Counting, w.Clock, w.stop = parts.Services, parts.Edge, parts.Counting, clock, stop
+	w.Services, w.Edge, w.Clock, w.stop = parts.Services, parts.Edge, clock, stop
 	w.apart = func(one service.Service) *Waybook {
-		return serve(service.NewInterceptors(validator, service.Load{}, nil, process.NewMetrics(), s.env.Log), one)
+		return serve(service.NewInterceptors(service.Load{}, nil, process.NewMetrics(), s.env.Log), one)
 	}
 	return w
 }

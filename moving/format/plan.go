@@ -151,7 +151,7 @@ func newField(of protoreflect.FieldDescriptor) *field {
 	return f
 }
 
-// take takes the rules of protovalidate that the messages have. TestTheDecoderAgreesWithProtovalidate finds others.
+// take takes the rules of protovalidate that the messages have. TestTheDecoderAgreesWithTheServices finds others.
 func (f *field) take(rules *validate.FieldRules) {
 	text, integer, long := rules.GetString(), rules.GetInt32(), rules.GetInt64()
 	decimal, items := rules.GetDouble(), rules.GetRepeated()

@@ -23,17 +23,15 @@ const (
 	countTimeout = 10 * time.Second
 )
 
-// attemptLimits bound the failed attempts in a window.
+// attemptLimits bound the failed attempts in a window. The networks around an IPv6 address may have more of each, so
+// that neighbours have room, but not for each of their addresses (admission.Allowance).
 type attemptLimits struct {
-	// pair is for one email address from one client address: low enough to stop guessing,
-	// high enough for typing errors. The networks around an IPv6 address have limits for both
-	// too (admission.Allowance), so nobody who moves within a /48 reaches the limit of the email address.
+	// pair is for one email address from one client: low enough to stop guessing, high enough for typing errors.
 	pair int64
 	// client is for one client address. Many people may share it.
 	client int64
-	// email is for one email address from all client addresses together. Whoever has many
-	// addresses can reach it and lock the user out. So it is high. NIST SP 800-63B allows at
-	// most 100 consecutive failures for an account.
+	// email is for one email address from all clients together. Whoever has many addresses can reach it and lock the
+	// user out, so it is high. NIST SP 800-63B allows at most 100 consecutive failures for an account.
 	email int64
 }
 
@@ -45,7 +43,7 @@ func defaultAttemptLimits() attemptLimits {
 // the password was checked, before the reply reveals the result. So an attempt that nobody judged
 // counts nowhere, and one that a crash leaves uncounted has revealed nothing.
 //
-// Right passwords pass the limits as wrong ones do: each changes the same counts. So the store puts
+// Right passwords pass the limits as wrong ones do: each changes the same documents. So the store puts
 // both in one order, and concurrent attempts cannot exceed a limit. It may be used concurrently.
 type limiter struct {
 	attempts *docstore.Collection[string, attempts]
@@ -65,79 +63,70 @@ type source struct {
 
 // attempt is a login attempt.
 type attempt struct {
+	// counters are raised in this order: a guess that the count of the email address refuses counts nowhere else.
 	counters []counter
+	// pair is the key of the client in the count of the email address.
+	pair string
 	// end is the end of the window in which it began, and wait the time until then.
 	end  time.Time
 	wait time.Duration
 }
 
-// counter is a count of failed attempts and its limit.
+// counter is what an attempt raises in one document.
 type counter struct {
-	id    string
-	limit int64
-	// clients, unless empty, have counts of their own within the count: the client, and the networks around it.
-	// clientLimit is the limit of the first.
-	clients     []string
-	clientLimit int64
-	// before is the count as it was when the attempt began, or nothing.
+	id string
+	// limits are those of all attempts, and of the client and the networks around it, by their keys in the document.
+	limits map[string]int64
+	// before is the document as it was when the attempt began, or nothing.
 	before []docstore.Stored[attempts]
 }
 
-// counters returns the counts of an attempt, in the order in which they are raised: a guess that the count of
-// the email address refuses counts nowhere else.
-func (l *limiter) counters(from source, end time.Time) []counter {
-	counters := []counter{{id: attemptsID("email", from.emailKey, end), limit: l.limits.email, clientLimit: l.limits.pair}}
-	for i, network := range admission.KeysOf(from.client) {
-		if i > 0 && network == "" {
-			break
-		}
-		counters[0].clients = append(counters[0].clients, digestOf(network))
-		if from.client != "" {
-			counters = append(counters, counter{id: attemptsID("client", network, end), limit: l.limits.client * int64(admission.Allowance(i))})
-		}
-	}
-	return counters
-}
+// everybody is the key of all attempts for an email address.
+const everybody = "all"
 
 func (c counter) isFull(a attempts) bool {
-	for i, client := range c.clients {
-		if a.Clients[client] >= c.clientLimit*int64(admission.Allowance(i)) {
+	for key, limit := range c.limits {
+		if a.Failed[key] >= limit {
 			return true
 		}
 	}
-	return a.Count >= c.limit
+	return false
 }
 
-func (c counter) add(a *attempts) {
-	a.Count++
-	for _, client := range c.clients {
-		if a.Clients == nil {
-			a.Clients = map[string]int64{}
-		}
-		a.Clients[client]++
+func (c counter) raise(a *attempts) {
+	if a.Failed == nil {
+		a.Failed = map[string]int64{}
+	}
+	for key := range c.limits {
+		a.Failed[key]++
 	}
 }
 
-// forgive removes the count of the client. In the networks around it, the attempts of others stay.
-func (c counter) forgive(a *attempts) {
-	if len(c.clients) == 0 {
-		return
-	}
-	mine := a.Clients[c.clients[0]]
-	for _, client := range c.clients {
-		if left := a.Clients[client] - mine; left > 0 {
-			a.Clients[client] = left
-		} else {
-			delete(a.Clients, client)
+// attempt returns an attempt that begins now.
+func (l *limiter) attempt(from source) attempt {
+	now := l.now()
+	end := now.Truncate(attemptWindow).Add(attemptWindow)
+	a := attempt{end: end, wait: end.Sub(now)}
+	email := counter{id: attemptsID("email", from.emailKey, end), limits: map[string]int64{everybody: l.limits.email}}
+	client := counter{limits: map[string]int64{}}
+	for i, network := range admission.KeysOf(from.client) {
+		key, allowance := digestOf(network), int64(admission.Allowance(i))
+		email.limits[key], client.limits[key] = l.limits.pair*allowance, l.limits.client*allowance
+		client.id = attemptsID("client", network, end) // in the end that of the widest network
+		if i == 0 {
+			a.pair = key
 		}
 	}
+	a.counters = append(a.counters, email)
+	if from.client != "" {
+		a.counters = append(a.counters, client)
+	}
+	return a
 }
 
 // begin begins an attempt, or refuses it with TOO_MANY_ATTEMPTS before its password costs any work.
 func (l *limiter) begin(ctx context.Context, from source) (attempt, error) {
-	now := l.now()
-	end := now.Truncate(attemptWindow).Add(attemptWindow)
-	begun := attempt{counters: l.counters(from, end), end: end, wait: end.Sub(now)}
+	begun := l.attempt(from)
 	ids := make([]string, len(begun.counters))
 	for i, each := range begun.counters {
 		ids[i] = each.id
@@ -147,34 +136,36 @@ func (l *limiter) begin(ctx context.Context, from source) (attempt, error) {
 		return attempt{}, err
 	}
 	for i, each := range begun.counters {
-		var a attempts
-		if at := slices.IndexFunc(found, func(f docstore.Stored[attempts]) bool { return f.Document.ID == each.id }); at >= 0 {
-			a, begun.counters[i].before = found[at].Document, found[at:at+1]
-		}
-		if each.isFull(a) {
-			return attempt{}, tooManyAttempts(begun.wait)
+		of := func(stored docstore.Stored[attempts]) bool { return stored.Document.ID == each.id }
+		if at := slices.IndexFunc(found, of); at >= 0 {
+			begun.counters[i].before = found[at : at+1]
+			if each.isFull(found[at].Document) {
+				return attempt{}, tooManyAttempts(begun.wait)
+			}
 		}
 	}
 	return begun, nil
 }
 
 // judged counts an attempt whose password was checked, also if the caller is gone, or refuses it with
-// TOO_MANY_ATTEMPTS. Until it returns, nobody may learn the result.
+// TOO_MANY_ATTEMPTS. Until it returns, nobody may learn the result. A right password resets the count of its client
+// for the email address.
 func (l *limiter) judged(ctx context.Context, a attempt, isRight bool) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), countTimeout)
 	defer cancel()
-	for _, each := range a.counters {
-		change := each.add
-		if isRight {
-			change = each.forgive
-		}
+	for i, each := range a.counters {
 		first := attempts{ID: each.id, ExpireMillis: a.end.Add(attemptGrace).UnixMilli()}
 		err := upsertFrom(ctx, l.attempts, each.before, each.id, first, func(stored *attempts) error {
 			if each.isFull(*stored) {
 				return tooManyAttempts(a.wait)
 			}
 			stored.Judged++
-			change(stored)
+			switch {
+			case isRight && i == 0:
+				delete(stored.Failed, a.pair)
+			case !isRight:
+				each.raise(stored)
+			}
 			return nil
 		})
 		if err != nil {

@@ -76,14 +76,13 @@ type session struct {
 
 func (s session) expiry() int64 { return s.ExpireMillis }
 
-// attempts counts failed login attempts in one time window, for an email address or from a
-// client address.
+// attempts counts failed login attempts in one time window, for an email address or from the widest network of a
+// client.
 type attempts struct {
 	// ID is the result of attemptsID.
-	ID    string `bson:"_id"`
-	Count int64  `bson:"count"`
-	// Clients are the attempts for an email address by client, which is a SHA-256 of its address.
-	Clients map[string]int64 `bson:"clients,omitempty"`
+	ID string `bson:"_id"`
+	// Failed are the attempts by client and by network, each of which is a SHA-256 of its address, and those of everybody.
+	Failed map[string]int64 `bson:"failed,omitempty"`
 	// Judged is how many attempts changed the count, so that right ones change it too.
 	Judged int64 `bson:"judged"`
 	// ExpireMillis is when the count may be removed, in milliseconds since 1970.
@@ -92,24 +91,12 @@ type attempts struct {
 
 func (a attempts) expiry() int64 { return a.ExpireMillis }
 
-// reward is a reward that a user received.
+// reward is a row of the ledger: a reward that a user received. It never changes.
 type reward struct {
 	// ID is the result of rewardID, so a user receives one reward per source.
 	ID     string `bson:"_id"`
 	Amount int64  `bson:"amount"`
 }
-
-// rewardDay records which rewards of a day have an amount, so that it can be limited.
-type rewardDay struct {
-	// ID is the result of rewardDayID.
-	ID string `bson:"_id"`
-	// Sources are the sources of the rewards, at most the limit of a day.
-	Sources []string `bson:"sources"`
-	// ExpireMillis is when the record may be removed, in milliseconds since 1970.
-	ExpireMillis int64 `bson:"expire_millis"`
-}
-
-func (d rewardDay) expiry() int64 { return d.ExpireMillis }
 
 func sessionsSpec() docstore.Spec {
 	// Almost every read is by id.
@@ -126,12 +113,6 @@ func attemptsSpec() docstore.Spec {
 
 func rewardsSpec() docstore.Spec {
 	return docstore.Spec{Name: "rewards", ID: docstore.String, Sharding: docstore.ByID}
-}
-
-func rewardDaysSpec() docstore.Spec {
-	return docstore.Spec{
-		Name: "reward_days", ID: docstore.String, Sharding: docstore.ByID, Indexes: []docstore.Index{byExpiry().Declare()},
-	}
 }
 
 // byExpiry orders documents by their expiry time, for their removal.

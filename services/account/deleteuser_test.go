@@ -107,8 +107,7 @@ func TestACrashBetweenAnyTwoWritesOfADeletionIsMendedByTheNext(t *testing.T) {
 func TestASweepRemovesWhatCallsStoreWhileTheirUserIsDeleted(t *testing.T) {
 	for collection, call := range map[string]func(s *server) error{
 		"rewards": func(s *server) error {
-			_, err := s.GrantReward(t.Context(), &accountv1.GrantRewardRequest{UserId: 7, Source: "blog/1", Amount: 5})
-			return err
+			return s.grant(t, 7, "blog/1")
 		},
 		"sessions": func(s *server) error {
 			_, err := s.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: 7})

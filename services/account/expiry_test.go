@@ -72,13 +72,10 @@ func TestThreeReplicasSweepAtOnce(t *testing.T) {
 	ends := append(every(-time.Second, now, expired), every(time.Millisecond, now.Add(time.Millisecond), open)...)
 	s.addSessions(t, 1, ends...)
 	var counts []attempts
-	var days []rewardDay
 	for i, end := range ends {
 		counts = append(counts, attempts{ID: fmt.Sprint(i), ExpireMillis: end.UnixMilli()})
-		days = append(days, rewardDay{ID: fmt.Sprint(i), ExpireMillis: end.UnixMilli()})
 	}
 	insert(t, s.logins.attempts, counts)
-	insert(t, s.daily.days, days)
 	var all sync.WaitGroup
 	for _, replica := range replicas {
 		all.Go(func() {
@@ -90,7 +87,6 @@ func TestThreeReplicasSweepAtOnce(t *testing.T) {
 	all.Wait()
 	expectLeft(t, s.sessions, now, open)
 	expectLeft(t, s.logins.attempts, now, open)
-	expectLeft(t, s.daily.days, now, open)
 }
 
 // expectLeft checks that this many documents are left, and that none of them has expired.

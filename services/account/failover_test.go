@@ -14,7 +14,6 @@ import (
 	"github.com/waybook/waybook/internal/platform/apierror"
 	"github.com/waybook/waybook/internal/storetest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
-	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 )
 
 // failing is a bench on a store that fails over, and chooses by a seed.
@@ -137,40 +136,6 @@ func TestADeletionDuringFailoversIsMendedByTheNext(t *testing.T) {
 			t.Errorf("the deletion will be forgotten: %v, %v", buried, err)
 		}
 		s.newUser(t, "ann@waybook.example", "of somebody else") // the address is free
-	})
-}
-
-func TestRewardsOfADayDuringFailoversAreLimitedExactly(t *testing.T) {
-	const limit, sources, unknown = 2, 4, -1
-	storetest.Seeds(t, func(t *testing.T, seed uint64) {
-		b := newFailing(t, seed)
-		s := b.newServerOf(t, Config{RewardsPerDay: limit})
-		const user = 7 // a seed repeats where its documents lie
-		s.wantResults(t, "INSERTED", &moveinv1.User{Id: user, Name: "x"})
-		b.cluster.Trouble(seed)
-		amounts := [sources]int64{unknown, unknown, unknown, unknown}
-		for range 1 + b.IntN(10) {
-			source := b.IntN(sources)
-			reply, err := b.newMortalOf(t, Config{RewardsPerDay: limit}).GrantReward(t.Context(), &accountv1.GrantRewardRequest{
-				UserId: user, Source: fmt.Sprint("blog/", source), Amount: 10,
-			})
-			if !isDone(t, err) {
-				continue
-			}
-			if amounts[source] != unknown && amounts[source] != reply.GetAmount() {
-				t.Errorf("source %d got %d and %d", source, amounts[source], reply.GetAmount())
-			}
-			amounts[source] = reply.GetAmount()
-		}
-		b.cluster.Settle()
-		for source, amount := range amounts {
-			if again := s.grant(t, user, fmt.Sprint("blog/", source)); amount != unknown && again != amount {
-				t.Errorf("source %d got %d and has %d", source, amount, again)
-			}
-		}
-		if total, count := s.total(t, user); total != 10*limit || count != sources {
-			t.Errorf("a total of %d in %d rewards", total, count)
-		}
 	})
 }
 

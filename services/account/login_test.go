@@ -139,7 +139,8 @@ func TestARefusedAttemptDoesTheSameForAnUnknownUser(t *testing.T) {
 		return do()
 	}}
 	s := b.newServer(t)
-	s.logins.limits.pair = 0
+	s.logins.limits.client = 1
+	wantFault(t, whole.logIn(t.Context(), "other@waybook.example", "wrong", "home"), codes.Unauthenticated, "PASSWORD_INCORRECT")
 	b.hashed()
 	made := map[string]string{}
 	for _, email := range []string{"a@waybook.example", "nobody@waybook.example"} {
@@ -175,7 +176,7 @@ func TestACountThatIsRemovedWhileItIsRaisedIsMadeAnew(t *testing.T) {
 	if err := s.logins.judged(t.Context(), begun, false); err != nil {
 		t.Fatal(err)
 	}
-	if stored, err := s.logins.attempts.Get(t.Context(), id); err != nil || stored.Count != 1 {
+	if stored, err := s.logins.attempts.Get(t.Context(), id); err != nil || stored.Failed[everybody] != 1 {
 		t.Errorf("got %v, %v", stored, err)
 	}
 }

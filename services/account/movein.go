@@ -20,7 +20,7 @@ const (
 	maxMoveTries = 16
 	// maxMovedSessionLife bounds a session from the call on. Browsers keep no cookie longer.
 	maxMovedSessionLife = 400 * 24 * time.Hour
-	// movedRewardSource begins the source of a reward that was moved in. GrantReward takes no
+	// movedRewardSource begins the source of a reward that was moved in. GrantRewards takes no
 	// such word with an identifier of ours, because the edge names no such source.
 	movedRewardSource = "old/"
 )
@@ -78,9 +78,7 @@ func (s *server) MoveIn(ctx context.Context, request *moveinv1.MoveInRequest) (*
 	for _, record := range request.GetRecords() {
 		result := &moveinv1.Result{}
 		reply.Results = append(reply.Results, result)
-		if isValid, err := movein.Check(s.validator, record, result); err != nil {
-			return nil, err
-		} else if isValid {
+		if movein.Check(record, result) {
 			i.take(record, result)
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"buf.build/go/protovalidate"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -310,7 +309,7 @@ func TestARecordThatCannotBeStoredIsRefusedAndNoOtherIs(t *testing.T) {
 
 func TestARequestMayMixRecordsAndRepeatThem(t *testing.T) {
 	b := newBench(t)
-	deps := service.NewDeps(b.store, protovalidate.GlobalValidator, slog.New(slog.DiscardHandler))
+	deps := service.NewDeps(b.store, slog.New(slog.DiscardHandler))
 	deps.Now, deps.Small = b.clock, smallids.New(1000, b.clock, func(string, float64) {})
 	opened, err := New(t.Context(), deps, Config{Sessions: SessionLife{Total: time.Hour}})
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"hash"
-	"slices"
 	"strings"
 
+	"github.com/go-crypt/x/base64"
 	"github.com/go-crypt/x/crypt"
 	"golang.org/x/crypto/bcrypt"
 
@@ -188,7 +188,7 @@ func parsePhpass(hash string) (oldPassword, error) {
 		for range 1 << power {
 			sum = sumOf(md5.New, string(sum)+password)
 		}
-		return subtle.ConstantTimeCompare(inCrypt64(sum), []byte(want)) == 1
+		return subtle.ConstantTimeCompare(base64.EncodeCrypt(sum), []byte(want)) == 1
 	}}, nil
 }
 
@@ -202,19 +202,4 @@ func parseMD5Crypt(hash string) (oldPassword, error) {
 	return oldPassword{accountv1.PasswordForm_PASSWORD_FORM_MD5_CRYPT, func(password string) bool {
 		return subtle.ConstantTimeCompare(crypt.KeyMD5Crypt([]byte(password), []byte(salt)), []byte(want)) == 1
 	}}, nil
-}
-
-// inCrypt64 returns bytes as digits, of each three bytes the lowest six bits first.
-func inCrypt64(bytes []byte) (text []byte) {
-	for group := range slices.Chunk(bytes, 3) {
-		value := 0
-		for n, b := range group {
-			value |= int(b) << (8 * n)
-		}
-		for range len(group) + 1 {
-			text = append(text, crypt64[value&63])
-			value >>= 6
-		}
-	}
-	return text
 }

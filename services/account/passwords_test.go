@@ -129,3 +129,13 @@ func FuzzAStoredHashIsReadOnlyAsItIsWritten(f *testing.F) {
 		}
 	})
 }
+
+func BenchmarkPasswordHash(b *testing.B) {
+	p := newPasswords()
+	for b.Loop() {
+		if _, err := p.hash(b.Context(), "correct horse"); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportAllocs()
+}

@@ -1,118 +1,62 @@
 package account
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-// rewardDayGrace is how long a day's record is kept after the day: the next day, and longer
-// than any call and than the difference between clocks.
-const rewardDayGrace = 25 * time.Hour
-
-// GrantReward gives a user a reward, once per source. Beyond the limit of the day the reward
-// has the amount 0.
-func (s *server) GrantReward(ctx context.Context, request *accountv1.GrantRewardRequest) (*accountv1.GrantRewardResponse, error) {
-	given := reward{ID: rewardID(request.GetUserId(), request.GetSource()), Amount: request.GetAmount()}
-	var missing error
-	err := s.users.Together(func() error {
-		_, missing = s.users.Get(ctx, request.GetUserId())
-		return noUser(missing, request.GetUserId())
-	}, func() error { return s.give(ctx, &given, request) })
-	if errors.Is(missing, docstore.ErrNotFound) {
-		err = cmp.Or(s.takeBack(ctx, request.GetUserId(), given.ID), err)
-	}
+// GrantRewards adds rewards to the ledger: a row for each source that a user is rewarded for. Nobody changes a row, and a
+// repeat finds it there.
+func (s *server) GrantRewards(ctx context.Context, request *accountv1.GrantRewardsRequest) (*accountv1.GrantRewardsResponse, error) {
+	isThere, err := s.areThere(ctx, request.GetGrants())
 	if err != nil {
 		return nil, err
 	}
-	return &accountv1.GrantRewardResponse{Amount: given.Amount}, nil
+	var rows []reward
+	for _, each := range request.GetGrants() {
+		if isThere[each.GetUserId()] {
+			rows = append(rows, reward{ID: rewardID(each.GetUserId(), each.GetSource()), Amount: each.GetAmount()})
+		}
+	}
+	// A majority has the rows that are taken, too: the store answers no write before.
+	if _, err := docstore.Taken(s.rewards.Insert(ctx, rows...)); err != nil {
+		return nil, err
+	}
+	return &accountv1.GrantRewardsResponse{}, nil
 }
 
-// takeBack deletes a reward of a user who is not there, also if the caller is gone.
-func (s *server) takeBack(ctx context.Context, userID int64, rewardID string) error {
-	ctx, end := context.WithTimeout(context.WithoutCancel(ctx), s.tidyTimeout)
-	defer end()
-	if _, err := s.users.Get(ctx, userID, docstore.Linearizable); !errors.Is(err, docstore.ErrNotFound) {
-		return err // the read that missed the user was an old one
+// areThere returns which users of grants exist. A user who is deleted after that is swept together with the reward.
+func (s *server) areThere(ctx context.Context, grants []*accountv1.Grant) (map[int64]bool, error) {
+	ids := make([]int64, len(grants))
+	for i, each := range grants {
+		ids[i] = each.GetUserId()
 	}
-	if err := s.rewards.Delete(ctx, rewardID); !errors.Is(err, docstore.ErrNotFound) {
-		return err
+	found, err := s.users.GetMany(ctx, ids)
+	if err != nil {
+		return nil, err
 	}
-	return nil
-}
-
-// give stores a reward, or reads the one that its source has given before.
-func (s *server) give(ctx context.Context, given *reward, request *accountv1.GrantRewardRequest) error {
-	if s.daily.limit > 0 && given.Amount != 0 {
-		// A reward that exists takes nothing from today, because it may be of an earlier day.
-		hasRoom := true
-		_, err := s.rewards.Get(ctx, given.ID, docstore.Durable)
-		if errors.Is(err, docstore.ErrNotFound) {
-			hasRoom, err = s.daily.admit(ctx, request.GetUserId(), request.GetSource())
-		}
-		if err != nil {
-			return err
-		}
-		if !hasRoom {
-			given.Amount = 0
-		}
+	isThere := make(map[int64]bool, len(found))
+	for _, each := range found {
+		isThere[each.ID] = true
 	}
-	err := s.rewards.Insert(ctx, *given)
-	if _, isDuplicate := errors.AsType[*docstore.DuplicateError](err); isDuplicate {
-		*given, err = s.rewards.Get(ctx, given.ID, docstore.Linearizable)
+	for _, id := range ids {
+		if _, isKnown := isThere[id]; isKnown {
+			continue
+		}
+		// The read may have been an old one, and nobody grants the reward again.
+		_, err := s.users.Get(ctx, id, docstore.Linearizable)
+		if err != nil && !errors.Is(err, docstore.ErrNotFound) {
+			return nil, err
+		}
+		isThere[id] = err == nil
 	}
-	return err
-}
-
-// dailyRewards limits the rewards of a user in a day of UTC, over all processes that share
-// the store. It may be used concurrently.
-type dailyRewards struct {
-	days  *docstore.Collection[string, rewardDay]
-	now   func() time.Time
-	limit int
-}
-
-var (
-	errDayIsFull  = errors.New("account: the user has all rewards of the day")
-	errIsAdmitted = errors.New("account: the source is already in the day's record")
-)
-
-// admit records a source in the user's day and reports whether it is within the limit. The
-// same source may be admitted again, until the end of the next day, so a call that failed after
-// that may be repeated.
-func (d *dailyRewards) admit(ctx context.Context, userID int64, source string) (bool, error) {
-	now := d.now().UTC()
-	id := rewardDayID(userID, now)
-	end := now.Truncate(24 * time.Hour).Add(24*time.Hour + rewardDayGrace)
-	err := upsert(ctx, d.days, id, rewardDay{ID: id, ExpireMillis: end.UnixMilli()}, func(day *rewardDay) error {
-		if slices.Contains(day.Sources, source) {
-			return errIsAdmitted
-		}
-		if len(day.Sources) >= d.limit {
-			return errDayIsFull
-		}
-		day.Sources = append(day.Sources, source)
-		return nil
-	})
-	switch {
-	case errors.Is(err, errDayIsFull):
-		before, err := d.days.Get(ctx, rewardDayID(userID, now.AddDate(0, 0, -1)), docstore.Linearizable)
-		if errors.Is(err, docstore.ErrNotFound) {
-			return false, nil
-		}
-		return slices.Contains(before.Sources, source), err
-	case errors.Is(err, errIsAdmitted):
-		return true, nil
-	}
-	return err == nil, err
+	return isThere, nil
 }
 
 // ListRewards returns a page of a user's rewards.
@@ -142,8 +86,4 @@ func rewardID(userID int64, source string) string {
 func rewardsOf(userID int64) docstore.Where {
 	user := strconv.FormatInt(userID, 10)
 	return docstore.All(docstore.IDIndex).Within(docstore.Span{From: docstore.ValueOf(user + "/"), To: docstore.ValueOf(user + "0")}).Everywhere()
-}
-
-func rewardDayID(userID int64, day time.Time) string {
-	return strconv.FormatInt(userID, 10) + "/" + day.Format(time.DateOnly)
 }

@@ -1,19 +1,16 @@
 package account
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"sync"
 	"testing"
-	"time"
-
-	"google.golang.org/grpc/codes"
 
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/internal/storetest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 )
 
 // reward stores rewards for a user, of the amounts 1 to count.
@@ -28,6 +25,37 @@ func (s *server) reward(t testing.TB, userID int64, count int) {
 	}
 }
 
+// grant grants a user a reward of 10 for each source.
+func (s *server) grant(t testing.TB, user int64, sources ...string) error {
+	request := &accountv1.GrantRewardsRequest{}
+	for _, source := range sources {
+		request.Grants = append(request.Grants, &accountv1.Grant{UserId: user, Source: source, Amount: 10})
+	}
+	_, err := s.GrantRewards(t.Context(), request)
+	return err
+}
+
+// expectRewards checks the sum and the number of a user's rewards.
+func (s *server) expectRewards(t testing.TB, user, wantTotal, wantCount int64) {
+	t.Helper()
+	request := &accountv1.ListRewardsRequest{UserId: user, PageSize: service.MaxPage}
+	var total, count int64
+	for isOver := false; !isOver; isOver = request.PageToken == "" {
+		page, err := s.ListRewards(t.Context(), request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, each := range page.GetRewards() {
+			total += each.GetAmount()
+			count++
+		}
+		request.PageToken = page.GetNextPageToken()
+	}
+	if total != wantTotal || count != wantCount {
+		t.Errorf("a total of %d in %d rewards, want %d in %d", total, count, wantTotal, wantCount)
+	}
+}
+
 func TestRewardsAreListedByPagesAndThoseOfNoOtherUser(t *testing.T) {
 	s := newBench(t).newServer(t)
 	first, second := s.newUser(t, "", ""), s.newUser(t, "", "")
@@ -37,192 +65,104 @@ func TestRewardsAreListedByPagesAndThoseOfNoOtherUser(t *testing.T) {
 	for _, neighbor := range []int64{first / 10, first * 10, first*10 + 9, first + 1} { // their ids begin alike
 		s.reward(t, neighbor, 1)
 	}
-	for id, want := range map[int64]int64{first: many, second: 3} {
-		if total, count := s.total(t, id); total != want*(want+1)/2 || count != want {
-			t.Errorf("a total of %d in %d rewards, want %d rewards", total, count, want)
-		}
-	}
+	s.expectRewards(t, first, many*(many+1)/2, many)
+	s.expectRewards(t, second, 6, 3)
 }
 
-// grant grants a reward of 10 and returns the amount.
-func (s *server) grant(t testing.TB, user int64, source string) int64 {
-	t.Helper()
-	reply, err := s.GrantReward(t.Context(), &accountv1.GrantRewardRequest{UserId: user, Source: source, Amount: 10})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return reply.GetAmount()
-}
-
-// total returns the sum and the number of a user's rewards.
-func (s *server) total(t testing.TB, user int64) (total, count int64) {
-	t.Helper()
-	request := &accountv1.ListRewardsRequest{UserId: user, PageSize: service.MaxPage}
-	for {
-		page, err := s.ListRewards(t.Context(), request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, each := range page.GetRewards() {
-			total += each.GetAmount()
-			count++
-		}
-		if request.PageToken = page.GetNextPageToken(); request.PageToken == "" {
-			return total, count
-		}
-	}
-}
-
-func TestConcurrentRewardsOfADayAreLimitedExactly(t *testing.T) {
-	const limit, sources, repeats = 10, 25, 3
+func TestConcurrentGrantsAddOneRewardForEachSource(t *testing.T) {
+	const sources, repeats = 10, 4
 	b := newBench(t)
-	servers := []*server{b.newServerOf(t, Config{RewardsPerDay: limit}), b.newServerOf(t, Config{RewardsPerDay: limit})}
-	user, other := servers[0].newUser(t, "", ""), servers[0].newUser(t, "", "")
-	var amounts [sources][repeats]int64
+	servers := []*server{b.newServer(t), b.newServer(t)}
+	user := servers[0].newUser(t, "", "")
 	var group sync.WaitGroup
-	for source := range sources {
+	for n := range sources {
 		for i := range repeats {
-			group.Go(func() { amounts[source][i] = servers[i%2].grant(t, user, fmt.Sprint("blog/", source)) })
+			group.Go(func() {
+				// Each grant has a source in common with two others, and one of its own twice.
+				own := fmt.Sprint("blog/", n)
+				if err := servers[i%2].grant(t, user, own, fmt.Sprint("blog/", n+1), own); err != nil {
+					t.Error(err)
+				}
+			})
 		}
 	}
 	group.Wait()
-	for source := range amounts {
-		for _, amount := range amounts[source] {
-			if amount != amounts[source][0] {
-				t.Errorf("source %d got %v", source, amounts[source])
-			}
-		}
-	}
-	if total, count := servers[0].total(t, user); total != 10*limit || count != sources {
-		t.Errorf("a total of %d in %d rewards, want %d in %d", total, count, 10*limit, sources)
-	}
-	if amount := servers[0].grant(t, other, "blog/1"); amount != 10 {
-		t.Errorf("another user got %d", amount)
-	}
+	servers[0].expectRewards(t, user, 10*(sources+1), sources+1)
 }
 
-func TestARewardBeyondTheDaysLimitStaysZeroAndTheNextDayIsNew(t *testing.T) {
-	b := newBench(t) // at noon
-	s := b.newServerOf(t, Config{RewardsPerDay: 2})
-	user := s.newUser(t, "", "")
-	for _, step := range []struct {
-		after  time.Duration
-		source string
-		want   int64
-	}{
-		{0, "blog/1", 10}, {0, "blog/2", 10}, {0, "blog/3", 0}, {0, "blog/1", 10}, {0, "blog/3", 0},
-		{12*time.Hour - time.Millisecond, "blog/4", 0},
-		// At midnight of UTC. Repeats of earlier days take nothing from the new one.
-		{time.Millisecond, "blog/3", 0}, {0, "blog/1", 10}, {0, "blog/4", 0},
-		{0, "blog/5", 10}, {0, "blog/6", 10}, {0, "blog/7", 0},
-	} {
-		b.advance(step.after)
-		if amount := s.grant(t, user, step.source); amount != step.want {
-			t.Errorf("at %v, %s got %d, want %d", b.clock(), step.source, amount, step.want)
-		}
-		if err := s.Sweep(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if total, count := s.total(t, user); total != 40 || count != 7 {
-		t.Errorf("a total of %d in %d rewards", total, count)
-	}
-}
-
-// TestACrashBetweenAnyTwoWritesOfARewardTakesNoOther crashes a process at each write in turn,
-// which the store has done or not, and repeats the call.
-func TestACrashBetweenAnyTwoWritesOfARewardTakesNoOther(t *testing.T) {
-	const limit = 2
-	for _, outcome := range []storetest.Outcome{storetest.NotHappened, storetest.Happened} {
-		writes := 0
-		for isOver := false; !isOver; writes++ {
-			b := newBench(t)
-			s := b.newServerOf(t, Config{RewardsPerDay: limit})
-			user := s.newUser(t, "", "")
-			store, process := storetest.NewMortal(b.store, writes, outcome)
-			dying := (&bench{store: store, now: b.now}).newServerOf(t, Config{RewardsPerDay: limit})
-			_, err := dying.GrantReward(t.Context(), &accountv1.GrantRewardRequest{UserId: user, Source: "blog/1", Amount: 10})
-			if isOver = !process.Died(); isOver != (err == nil) {
-				t.Errorf("after %d writes: %v", writes, err)
-			}
-			for n, want := range []int64{10, 10, 0} {
-				if amount := s.grant(t, user, fmt.Sprint("blog/", n+1)); amount != want {
-					t.Errorf("after %d writes: reward %d has the amount %d, want %d", writes, n+1, amount, want)
-				}
-			}
-		}
-		if writes != 3 { // the day, the reward, and no crash
-			t.Errorf("%d rounds", writes)
-		}
-	}
-}
-
-func TestARewardThatWasAdmittedBeforeMidnightIsGrantedAfterIt(t *testing.T) {
-	const limit = 2
-	b := newBench(t)
-	s := b.newServerOf(t, Config{RewardsPerDay: limit})
-	user := s.newUser(t, "", "")
-	b.advance(12*time.Hour - time.Second)
-	store, _ := storetest.NewMortal(b.store, 1, storetest.NotHappened)
-	dying := (&bench{store: store, now: b.now}).newServerOf(t, Config{RewardsPerDay: limit})
-	_, err := dying.GrantReward(t.Context(), &accountv1.GrantRewardRequest{UserId: user, Source: "blog/1", Amount: 10})
-	if !errors.Is(err, storetest.ErrBroken) {
-		t.Fatalf("got %v", err)
-	}
-	for _, step := range []struct {
-		after  time.Duration
-		source string
-		want   int64
-	}{
-		{2 * time.Hour, "blog/2", 10}, {0, "blog/3", 10}, {0, "blog/4", 0},
-		// The last moment of the next day.
-		{22*time.Hour + time.Second - time.Millisecond, "blog/1", 10}, {0, "blog/5", 0},
-	} {
-		b.advance(step.after)
-		if err := s.Sweep(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if amount := s.grant(t, user, step.source); amount != step.want {
-			t.Errorf("at %v, %s got %d, want %d", b.clock(), step.source, amount, step.want)
-		}
-	}
-}
-
-func BenchmarkPasswordHash(b *testing.B) {
-	p := newPasswords()
-	for b.Loop() {
-		if _, err := p.hash(b.Context(), "correct horse"); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportAllocs()
-}
-
-// remote is a store that is reached over a network, so that calls go together.
-type remote struct{ docstore.Engine }
-
-func (remote) IsLocal() bool { return false }
-
-func TestNoRewardStaysOfAUserWhoIsNotThere(t *testing.T) {
-	b := newBench(t)
+func TestAUserWhoIsNotThereGetsNoRewardAndOthersGetTheirs(t *testing.T) {
+	s := newBench(t).newServer(t)
 	const nobody = 7
-	ctx, leave := context.WithCancel(t.Context())
-	b.store = remote{&storetest.Hooked{Engine: b.store, Write: func(_ context.Context, call storetest.Call, do func() error) error {
-		err := do()
-		if call.Verb == "insert" {
-			leave() // the caller does not wait for the rest
-		}
-		return err
-	}}}
+	user := s.newUser(t, "", "")
+	if _, err := s.GrantRewards(t.Context(), &accountv1.GrantRewardsRequest{Grants: []*accountv1.Grant{
+		{UserId: nobody, Source: "blog/1", Amount: 10}, {UserId: user, Source: "blog/2", Amount: 10},
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	s.expectRewards(t, user, 10, 1)
+	if _, err := s.rewards.Get(t.Context(), rewardID(nobody, "blog/1")); !errors.Is(err, docstore.ErrNotFound) {
+		t.Errorf("the reward of nobody: %v", err)
+	}
+}
+
+func TestAReadOfADeposedPrimaryLosesNoReward(t *testing.T) {
+	b := newBench(t)
+	cluster := storetest.NewReplica(t, storetest.ReplicaSettings{Now: b.clock})
+	b.store = cluster
+	late := b.newServer(t)
+	cluster.Fail(storetest.Failover{StaleReads: 100})
+	const user = 7
+	s := (&bench{store: cluster.Process(), now: b.now}).newServer(t)
+	s.wantResults(t, "INSERTED", &moveinv1.User{Id: user, Name: "x"})
+	if err := late.grant(t, user, "blog/1"); err != nil {
+		t.Fatal(err)
+	}
+	s.expectRewards(t, user, 10, 1)
+}
+
+// Whoever repeats a grant forgets then that it was due.
+func TestARepeatedGrantIsAsDurableAsTheFirst(t *testing.T) {
+	b := newBench(t)
+	cluster := storetest.NewReplica(t, storetest.ReplicaSettings{Now: b.clock})
+	b.store = cluster
 	s := b.newServer(t)
-	for _, each := range []context.Context{ctx, t.Context()} {
-		_, err := s.GrantReward(each, &accountv1.GrantRewardRequest{UserId: nobody, Source: "a", Amount: 10})
-		wantFault(t, err, codes.NotFound, "USER_NOT_FOUND")
-		if _, err := s.rewards.Get(t.Context(), rewardID(nobody, "a")); !errors.Is(err, docstore.ErrNotFound) {
-			t.Errorf("the reward is there: %v", err)
+	user := s.newUser(t, "", "")
+	cluster.Hold(0)
+	for _, when := range []string{"first", "repeated"} {
+		if err := s.grant(t, user, "blog/1"); !errors.Is(err, docstore.ErrUnavailable) {
+			t.Errorf("while no majority has it, the %s grant: %v", when, err)
 		}
 	}
-	if ctx.Err() == nil {
-		t.Error("no reward was stored before the user was known")
+	cluster.Fail(storetest.Failover{})
+	s.expectRewards(t, user, 0, 0)
+	if err := s.grant(t, user, "blog/1"); err != nil {
+		t.Error(err)
 	}
+	s.expectRewards(t, user, 10, 1)
+}
+
+func TestGrantsDuringFailoversAreMadeOnce(t *testing.T) {
+	const sources = 4
+	storetest.Seeds(t, func(t *testing.T, seed uint64) {
+		b := newFailing(t, seed)
+		s := b.newServer(t)
+		const user = 7 // a seed repeats where its documents lie
+		s.wantResults(t, "INSERTED", &moveinv1.User{Id: user, Name: "x"})
+		b.cluster.Trouble(seed)
+		granted := map[string]bool{}
+		for range 1 + b.IntN(10) {
+			source := fmt.Sprint("blog/", b.IntN(sources))
+			granted[source] = isDone(t, b.newMortal(t).grant(t, user, source)) || granted[source]
+		}
+		b.cluster.Settle()
+		for source, isGranted := range granted {
+			if _, err := s.rewards.Get(t.Context(), rewardID(user, source)); err != nil && isGranted {
+				t.Errorf("%s: %v", source, err)
+			}
+			if err := s.grant(t, user, source); err != nil {
+				t.Error(err)
+			}
+		}
+		s.expectRewards(t, user, 10*int64(len(granted)), int64(len(granted)))
+	})
 }

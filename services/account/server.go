@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"time"
 
-	"buf.build/go/protovalidate"
 	"google.golang.org/grpc"
 
 	"github.com/waybook/waybook/internal/chance"
@@ -31,9 +30,6 @@ const (
 	// with ten browsers who logs in on each of them every three days and never logs out, over
 	// the 30 days of a session.
 	DefaultSessionsPerUser = 100
-	// DefaultRewardsPerDay is the default of -rewards-per-day. It has room for an author who
-	// posts an entry every ten minutes for 16 hours.
-	DefaultRewardsPerDay = 100
 )
 
 // SessionLife bounds the lifetime of sessions.
@@ -46,9 +42,8 @@ type SessionLife struct {
 // Config is the configuration of the service.
 type Config struct {
 	Sessions SessionLife
-	// SessionsPerUser limits the open sessions of a user, and RewardsPerDay a user's rewards
-	// in a day of UTC. 0 means no limit.
-	SessionsPerUser, RewardsPerDay int
+	// SessionsPerUser limits the open sessions of a user. 0 means no limit.
+	SessionsPerUser int
 }
 
 // Register declares the flags, with their defaults.
@@ -56,7 +51,6 @@ func (c *Config) Register(flags *flag.FlagSet) {
 	flags.DurationVar(&c.Sessions.Total, "session-ttl", DefaultSessionTTL, "how long a session lasts")
 	flags.DurationVar(&c.Sessions.Idle, "session-idle", 0, "how long a session may go unused, 0 for no limit; the last use is stored at most every 5 minutes")
 	flags.IntVar(&c.SessionsPerUser, "sessions-per-user", DefaultSessionsPerUser, "limit of a user's open sessions, 0 for none; a new one closes the oldest")
-	flags.IntVar(&c.RewardsPerDay, "rewards-per-day", DefaultRewardsPerDay, "limit of a user's rewards in a day of UTC, 0 for none; further ones have the amount 0")
 }
 
 // server implements AccountService. It may be used concurrently.
@@ -68,16 +62,14 @@ type server struct {
 	users     *docstore.Collection[int64, user]
 	sessions  *docstore.Collection[string, session]
 	rewards   *docstore.Collection[string, reward]
-	daily     *dailyRewards
 	passwords *passwords
 	logins    *limiter
 	// moved are the deleted users who were moved in.
 	moved *aliases.Aliases
 	ids   *id.Source
 	// small draws small identifiers instead, unless it is nil.
-	small     *smallids.Counter
-	validator protovalidate.Validator
-	now       func() time.Time
+	small *smallids.Counter
+	now   func() time.Time
 	// kept is how long a deletion is shown to followers.
 	kept        time.Duration
 	life        SessionLife
@@ -109,10 +101,6 @@ func New(ctx context.Context, deps service.Deps, config Config) (Service, error)
 	if err != nil {
 		return nil, err
 	}
-	days, err := docstore.Open[string, rewardDay](ctx, deps.Store, rewardDaysSpec())
-	if err != nil {
-		return nil, err
-	}
 	attempts, err := docstore.Open[string, attempts](ctx, deps.Store, attemptsSpec())
 	if err != nil {
 		return nil, err
@@ -124,9 +112,8 @@ func New(ctx context.Context, deps service.Deps, config Config) (Service, error)
 	s := &server{
 		store: deps.Store, moved: moved,
 		users: users, sessions: sessions, rewards: rewards,
-		daily:     &dailyRewards{days: days, now: deps.Now, limit: config.RewardsPerDay},
 		passwords: newPasswords(), logins: newLimiter(attempts, deps.Now),
-		ids: deps.NewIDs(), validator: deps.Validator, now: deps.Now, kept: deps.Changes.KeptTime(), life: config.Sessions, maxSessions: config.SessionsPerUser, tidyTimeout: tidyTimeout, log: deps.Log,
+		ids: deps.NewIDs(), now: deps.Now, kept: deps.Changes.KeptTime(), life: config.Sessions, maxSessions: config.SessionsPerUser, tidyTimeout: tidyTimeout, log: deps.Log,
 	}
 	if s.small, err = openSmall(ctx, deps, users); err != nil {
 		return nil, err
@@ -147,8 +134,8 @@ func (s *server) Parts() service.Parts {
 	return service.Parts{Kind: typev1.Kind_KIND_USER, Changes: changes.New(s.users), Records: s}
 }
 
-// Sweep removes expired sessions, and old counts of login attempts and of rewards. It
-// removes what belonged to deleted users, and forgets old deletions.
+// Sweep removes expired sessions, and old counts of login attempts. It removes what
+// belonged to deleted users, and forgets old deletions.
 //
 // It takes the time once, so it ends, however many documents expire meanwhile. What it removes has
 // expired by the clock of the store, too: others may need what has expired by a wrong clock.
@@ -162,7 +149,7 @@ func (s *server) Sweep(ctx context.Context) error {
 		now = stored
 	}
 	return errors.Join(
-		removeExpired(ctx, s.sessions, now), removeExpired(ctx, s.logins.attempts, now), removeExpired(ctx, s.daily.days, now),
+		removeExpired(ctx, s.sessions, now), removeExpired(ctx, s.logins.attempts, now),
 		s.users.Sweep(ctx, s.kept, s.deleteBelongings),
 	)
 }

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"buf.build/go/protovalidate"
 	"google.golang.org/grpc/codes"
 
 	"github.com/waybook/waybook/internal/docstore"
@@ -82,7 +81,7 @@ func (b *bench) newServerWith(t testing.TB, life SessionLife) *server {
 
 func (b *bench) newServerOf(t testing.TB, config Config) *server {
 	t.Helper()
-	deps := service.NewDeps(b.store, protovalidate.GlobalValidator, slog.New(slog.DiscardHandler))
+	deps := service.NewDeps(b.store, slog.New(slog.DiscardHandler))
 	deps.Now = b.clock
 	opened, err := New(t.Context(), deps, config)
 	if err != nil {

@@ -14,37 +14,30 @@ import (
 const (
 	// sessionBatch is how many sessions are read at a time.
 	sessionBatch = 1000
-	// maxSessionDeletions bounds the sessions that one call deletes.
-	maxSessionDeletions = 100
+	// maxClosed bounds the sessions that a new one closes.
+	maxClosed = 100
 	// tidyTimeout bounds how long a call reads and deletes sessions that are closed already.
 	tidyTimeout = 2 * time.Second
 )
 
-// makeRoom closes the oldest other sessions of a user who has as many open ones as the limit allows.
-// Calls at the same moment may exceed the limit by their number; the next call closes the excess. A call closes at most maxSessionDeletions, so a
+// makeRoom closes the oldest other sessions of a user who has as many open ones as the limit allows. Calls at the same
+// moment may exceed the limit by their number; the next call closes the excess. A call closes at most maxClosed, so a
 // lowered limit may take several calls.
 func (s *server) makeRoom(ctx context.Context, opened session) error {
 	if s.maxSessions <= 0 {
 		return nil
 	}
-	var open []session
 	of := user{ID: opened.UserID, CredentialGeneration: opened.CredentialGeneration}
-	for batch, err := range s.sessions.Batches(ctx, sessionsOf(of)) {
-		if err != nil {
-			return err
-		}
-		for _, found := range batch {
-			if s.isOpen(found, of) && found.ID != opened.ID {
-				open = append(open, found)
-			}
-		}
+	open, err := s.sessionsThat(ctx, of, func(found session) bool { return s.isOpen(found, of) && found.ID != opened.ID })
+	if err != nil {
+		return err
 	}
 	excess := len(open) - (s.maxSessions - 1)
 	if excess <= 0 {
 		return nil
 	}
 	slices.SortFunc(open, func(a, b session) int { return cmp.Compare(a.CreateMillis, b.CreateMillis) })
-	return removeEach(ctx, open[:min(excess, maxSessionDeletions)], s.closeSession)
+	return removeEach(ctx, open[:min(excess, maxClosed)], s.closeSession)
 }
 
 // removeClosed deletes sessions of a user's earlier generations, which are closed. It returns
@@ -54,25 +47,31 @@ func (s *server) removeClosed(ctx context.Context, u user) *int64 {
 	ctx, cancel := context.WithTimeout(ctx, s.tidyTimeout)
 	defer cancel()
 	var closed int64
-	var removable []session
-	for batch, err := range s.sessions.Batches(ctx, sessionsOf(u)) {
-		if err != nil {
-			s.log.WarnContext(ctx, "failed to read closed sessions", "error", err)
-			return nil
+	removable, err := s.sessionsThat(ctx, u, func(found session) bool {
+		if found.CredentialGeneration == u.CredentialGeneration-1 && !s.hasEnded(found) {
+			closed++
 		}
-		for _, found := range batch {
-			if found.CredentialGeneration == u.CredentialGeneration-1 && !s.hasEnded(found) {
-				closed++
-			}
-			if found.CredentialGeneration < u.CredentialGeneration && len(removable) < maxSessionDeletions {
-				removable = append(removable, found)
-			}
-		}
+		return found.CredentialGeneration < u.CredentialGeneration
+	})
+	if err != nil {
+		s.log.WarnContext(ctx, "failed to read closed sessions", "error", err)
+		return nil
 	}
 	if err := removeEach(ctx, removable, s.deleteSession); err != nil {
 		s.log.WarnContext(ctx, "failed to delete closed sessions", "error", err)
 	}
 	return &closed
+}
+
+// sessionsThat returns the sessions of a user that keep chooses.
+func (s *server) sessionsThat(ctx context.Context, u user, keep func(session) bool) (kept []session, err error) {
+	for batch, err := range s.sessions.Batches(ctx, sessionsOf(u)) {
+		if err != nil {
+			return nil, err
+		}
+		kept = append(kept, slices.DeleteFunc(batch, func(found session) bool { return !keep(found) })...)
+	}
+	return kept, nil
 }
 
 func sessionsOf(u user) docstore.Query {

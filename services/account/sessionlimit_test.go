@@ -90,8 +90,8 @@ func TestALoweredLimitOfSessionsIsReachedInSteps(t *testing.T) {
 	b := newBench(t)
 	user := b.newServer(t).newUser(t, "", "")
 	s := b.newServerWithSessions(t, 2)
-	s.addSessions(t, user, every(time.Millisecond, b.clock().Add(time.Hour), 2*maxSessionDeletions)...)
-	for _, want := range []int{maxSessionDeletions + 1, 2, 2} {
+	s.addSessions(t, user, every(time.Millisecond, b.clock().Add(time.Hour), 2*maxClosed)...)
+	for _, want := range []int{maxClosed + 1, 2, 2} {
 		s.open(t, user)
 		b.advance(time.Millisecond)
 		if n := len(s.list(t, user)); n != want {

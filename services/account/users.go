@@ -197,21 +197,9 @@ func shownProto(u user) *accountv1.User {
 // maxUpsertTries bounds the retries if a document is created and removed concurrently.
 const maxUpsertTries = 16
 
-// upsert changes the document with the given id. If there is none, it changes and stores
-// initial, which must have that id. If change returns an error, upsert writes nothing and
-// returns that error unwrapped.
-func upsert[K docstore.Key, T any](
-	ctx context.Context, c *docstore.Collection[K, T], id K, initial T, change func(*T) error,
-) error {
-	before, err := c.GetStored(ctx, []K{id})
-	if err != nil {
-		return err
-	}
-	return upsertFrom(ctx, c, before, id, initial, change)
-}
-
-// upsertFrom is upsert of what was read before: the document, or nothing. It is right, but slower, if
-// that has changed.
+// upsertFrom changes the document with the given id, or stores initial changed, which must have that id. before is what
+// was read of it: the document, or nothing. It is right, but slower, if that has changed. If change returns an error,
+// upsertFrom writes nothing and returns that error unwrapped.
 func upsertFrom[K docstore.Key, T any](
 	ctx context.Context, c *docstore.Collection[K, T], before []docstore.Stored[T], id K, initial T, change func(*T) error,
 ) error {
@@ -278,8 +266,7 @@ func (s *server) DeleteUser(ctx context.Context, request *accountv1.DeleteUserRe
 	return &accountv1.DeleteUserResponse{}, nil
 }
 
-// deleteBelongings deletes the sessions and rewards of a user. The records of the
-// user's days expire by themselves.
+// deleteBelongings deletes the sessions and rewards of a user.
 func (s *server) deleteBelongings(ctx context.Context, userID int64) error {
 	if _, err := s.sessions.DeleteAll(ctx, byUser().Is(userID).Everywhere()); err != nil {
 		return err

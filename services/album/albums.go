@@ -1,13 +1,13 @@
 package album
 
 import (
+	"cmp"
 	"context"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/waybook/waybook/internal/content/aliases"
 	"github.com/waybook/waybook/internal/content/comments"
-	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/content/photos"
 	"github.com/waybook/waybook/internal/content/profiles"
@@ -15,7 +15,6 @@ import (
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/service"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // CreateAlbum creates an album.
@@ -29,15 +28,11 @@ func (s *server) CreateAlbum(ctx context.Context, request *albumv1.CreateAlbumRe
 		docstore.Request{By: byRequest().All().At(request.GetOwnerId()), Owner: request.GetOwnerId(), ID: request.GetRequestId(), Digest: service.Digest(request)},
 		func(id int64, requestKey string) album {
 			now := s.now()
-			return album{
-				ID: id, OwnerID: request.GetOwnerId(), RequestKey: requestKey,
-				Title: request.GetTitle(), Category: int32(request.GetCategory()),
-				Lat: request.GetLocation().GetLat(), Lng: request.GetLocation().GetLng(),
-				Cell:       nearby.CellOf(request.GetLocation().GetLat(), request.GetLocation().GetLng()),
-				CreateTime: now, UpdateTime: now,
-			}
+			made := album{ID: id, OwnerID: request.GetOwnerId(), RequestKey: requestKey, CreateTime: now, UpdateTime: now}
+			albumFields.Create(&made, request)
+			return made
 		})
-	return &albumv1.CreateAlbumResponse{Album: albumProto(created, owner)}, err
+	return &albumv1.CreateAlbumResponse{Album: albumProto(&created, owner)}, err
 }
 
 // UpdateAlbum changes an album.
@@ -45,7 +40,8 @@ func (s *server) UpdateAlbum(ctx context.Context, request *albumv1.UpdateAlbumRe
 	var updated album
 	update := func() (err error) {
 		needsOther := (request.Lat == nil) != (request.Lng == nil)
-		updated, err = s.albums.SetBy(ctx, request.GetActorId(), request.GetAlbumId(), request.GetEtag(), s.now(), needsOther, s.changeTo(request))
+		updated, err = s.albums.SetBy(ctx, request.GetActorId(), request.GetAlbumId(), request.GetEtag(), s.now(), needsOther,
+			func(was *album) map[string]any { return albumFields.Change(cmp.Or(was, &album{}), request) })
 		return err
 	}
 	name := func() error { s.profiles.Expect(ctx, request.GetActorId()); return nil }
@@ -53,30 +49,6 @@ func (s *server) UpdateAlbum(ctx context.Context, request *albumv1.UpdateAlbumRe
 		return nil, err
 	}
 	return &albumv1.UpdateAlbumResponse{Album: s.show(ctx, updated)}, nil
-}
-
-// changeTo returns the fields that a request sets. If it has only one of lat and lng, the other is that of the album.
-func (s *server) changeTo(request *albumv1.UpdateAlbumRequest) func(was *album) map[string]any {
-	return func(was *album) map[string]any {
-		set := map[string]any{}
-		if request.Title != nil {
-			set["title"] = request.GetTitle()
-		}
-		if request.Category != nil {
-			set["category"] = int32(request.GetCategory())
-		}
-		switch location := request.GetLocation(); {
-		case location != nil:
-			nearby.SetLocation(set, location.GetLat(), location.GetLng())
-		case request.Lat != nil && request.Lng != nil:
-			nearby.SetLocation(set, request.GetLat(), request.GetLng())
-		case request.Lat != nil:
-			nearby.SetLocation(set, request.GetLat(), was.Lng)
-		case request.Lng != nil:
-			nearby.SetLocation(set, was.Lat, request.GetLng())
-		}
-		return set
-	}
 }
 
 // DeleteAlbum deletes an album. The next sweep removes its photos and comments.
@@ -112,7 +84,7 @@ func (s *server) GetAlbum(ctx context.Context, request *albumv1.GetAlbumRequest)
 	}
 	profiles := s.profiles.Show(ctx, names...)
 	reply := &albumv1.GetAlbumResponse{
-		Album:             albumProto(found, profiles.Of(found.OwnerID)),
+		Album:             albumProto(&found, profiles.Of(found.OwnerID)),
 		Photos:            photos.Proto(ctx, shown.Documents),
 		NextPhotosToken:   shown.Next,
 		Comments:          comments.Proto(ctx, written.Documents, profiles),
@@ -137,28 +109,27 @@ func (s *server) BatchGetAlbums(ctx context.Context, request *albumv1.BatchGetAl
 func (s *server) showAll(ctx context.Context, albums []album) []*albumv1.Album {
 	owners := s.profiles.Show(ctx, s.albums.OwnersOf(albums)...)
 	shown := make([]*albumv1.Album, len(albums))
-	for i, a := range albums {
-		shown[i] = albumProto(a, owners.Of(a.OwnerID))
+	for i := range albums {
+		shown[i] = albumProto(&albums[i], owners.Of(albums[i].OwnerID))
 	}
 	return shown
 }
 
 func (s *server) show(ctx context.Context, a album) *albumv1.Album {
-	return albumProto(a, s.profiles.Show(ctx, a.OwnerID).Of(a.OwnerID))
+	return albumProto(&a, s.profiles.Show(ctx, a.OwnerID).Of(a.OwnerID))
 }
 
-func albumProto(a album, owner profiles.Profile) *albumv1.Album {
-	return &albumv1.Album{
+func albumProto(a *album, owner profiles.Profile) *albumv1.Album {
+	shown := &albumv1.Album{
 		AlbumId:    a.ID,
 		Owner:      owner.Proto(a.OwnerID),
-		Title:      a.Title,
-		Category:   albumv1.AlbumCategory(a.Category),
-		Location:   &typev1.Location{Lat: a.Lat, Lng: a.Lng},
 		CreateTime: timestamppb.New(a.CreateTime),
 		UpdateTime: timestamppb.New(a.UpdateTime),
-		Score:      a.Score + a.UnnamedScore,
+		Score:      a.shownScore(),
 		OldId:      aliases.OldID(a.ID, a.RequestKey),
 		Etag:       owned.EtagOf(a.ContentRevision, a.UpdateTime),
 		IsSmall:    aliases.IsSmall(a.ID, a.RequestKey),
 	}
+	albumFields.Show(a, shown)
+	return shown
 }

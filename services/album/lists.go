@@ -65,18 +65,18 @@ func showSummary(a *summary) (id int64, title string) { return a.ID, a.Title }
 
 // SearchNearby returns a page of the albums in an area, nearest first.
 func (s *server) SearchNearby(ctx context.Context, request *albumv1.SearchNearbyRequest) (*albumv1.SearchNearbyResponse, error) {
-	found, next, err := s.nearby.Around(ctx, nearby.CircleOf(request.GetCircle()), nearby.Query{
+	page, err := s.nearby.Around(ctx, nearby.CircleOf(request.GetCircle()), nearby.Query{
 		Filter: nearby.Filter{Category: int64(request.GetCategory())},
 		Size:   service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	albums := s.showAll(ctx, nearby.DocumentsOf(found))
-	for i, f := range found {
+	albums := s.showAll(ctx, page.Documents())
+	for i, f := range page.Found {
 		albums[i].DistanceMeters = new(f.Distance)
 	}
-	return &albumv1.SearchNearbyResponse{Albums: albums, NextPageToken: next}, nil
+	return &albumv1.SearchNearbyResponse{Albums: albums, NextPageToken: page.Next, ReadCount: page.Read}, nil
 }
 
 // entry is an album as onMap shows it.
@@ -108,15 +108,15 @@ func locationOfLocated(a *located) nearby.Location {
 
 // listInBox returns a page of the albums in a box, in a stable order.
 func (s *server) listInBox(ctx context.Context, request *albumv1.ListAlbumsRequest) (*albumv1.ListAlbumsResponse, error) {
-	found, next, err := s.boxes.In(ctx, nearby.BoxOf(request.GetBox()), nearby.Query{
+	page, err := s.boxes.In(ctx, nearby.BoxOf(request.GetBox()), nearby.Query{
 		Filter: nearby.Filter{Category: int64(request.GetCategory())},
 		Size:   service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	reply := &albumv1.ListAlbumsResponse{Summaries: make([]*typev1.Summary, len(found)), NextPageToken: next}
-	for i, a := range nearby.DocumentsOf(found) {
+	reply := &albumv1.ListAlbumsResponse{Summaries: make([]*typev1.Summary, len(page.Found)), NextPageToken: page.Next, ReadCount: page.Read}
+	for i, a := range page.Documents() {
 		reply.Summaries[i] = &typev1.Summary{
 			Id: a.ID, Title: a.Title, Location: &typev1.Location{Lat: a.Lat, Lng: a.Lng}, Category: a.Category,
 		}

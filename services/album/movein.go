@@ -5,7 +5,6 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/waybook/waybook/internal/content/movein"
-	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
@@ -14,7 +13,7 @@ import (
 // newMover returns what takes the albums, photos and comments of an old service.
 func (s *server) newMover() *movein.Mover[album] {
 	return movein.Open(&movein.Mover[album]{
-		Name: "album", Kind: s.albums, Profiles: s.profiles, Validator: s.validator, Content: albumForm(),
+		Name: "album", Kind: s.albums, Profiles: s.profiles, Content: albumForm(),
 		PlaceOf: func(ownerID int64, _ string) id.Place { return id.PlaceOf(ownerID) },
 	})
 }
@@ -27,18 +26,19 @@ func albumForm() movein.Form[album] {
 		},
 		Document: func(record *moveinv1.Record) album {
 			given := record.GetAlbum()
-			return album{
-				OwnerID: given.GetOwnerId(), Title: given.GetTitle(), Category: given.GetCategory(),
-				Lat: given.GetLat(), Lng: given.GetLng(), Cell: nearby.CellOf(given.GetLat(), given.GetLng()),
+			a := album{
+				OwnerID: given.GetOwnerId(), MovedScore: given.GetScore(),
 				CreateTime: movein.Time(given.GetCreateTime()), UpdateTime: movein.TimeOr(given.GetUpdateTime(), given.GetCreateTime()),
-				MovedScore: given.GetScore(), UnnamedScore: given.GetScore(),
 			}
+			albumFields.Take(&a, given)
+			return a
 		},
 		Record: func(a *album) proto.Message {
-			return &moveinv1.Album{
-				OwnerId: a.OwnerID, Title: a.Title, Category: a.Category, Lat: &a.Lat, Lng: &a.Lng, Score: a.MovedScore,
-				CreateTime: timestamppb.New(a.CreateTime), UpdateTime: timestamppb.New(a.UpdateTime),
+			record := &moveinv1.Album{
+				OwnerId: a.OwnerID, Score: a.MovedScore, CreateTime: timestamppb.New(a.CreateTime), UpdateTime: timestamppb.New(a.UpdateTime),
 			}
+			albumFields.Record(a, record)
+			return record
 		},
 	}
 }

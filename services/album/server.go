@@ -5,7 +5,6 @@ import (
 	"context"
 	"time"
 
-	"buf.build/go/protovalidate"
 	"google.golang.org/grpc"
 
 	"github.com/waybook/waybook/internal/content"
@@ -34,32 +33,31 @@ type server struct {
 	// summaries are the albums as lists show them.
 	summaries *content.Summaries[summary]
 	// nearby finds albums by their place, and boxes as maps show them.
-	nearby    *nearby.Documents[album]
-	boxes     *nearby.Documents[located]
-	profiles  *profiles.Directory
-	validator protovalidate.Validator
-	ids       *id.Source
-	now       func() time.Time
+	nearby   *nearby.Documents[album]
+	boxes    *nearby.Documents[located]
+	profiles *profiles.Directory
+	ids      *id.Source
+	now      func() time.Time
 }
 
 // New returns the service over a store.
 func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) {
-	s := &server{profiles: deps.Profiles, validator: deps.Validator, ids: deps.NewIDs(), now: deps.Now}
+	s := &server{profiles: deps.Profiles, ids: deps.NewIDs(), now: deps.Now}
 	s.albums, err = content.Open(ctx, deps, content.Spec[album]{
 		Kind:      typev1.Kind_KIND_ALBUM,
 		Documents: albumsSpec(deps.Changes),
 		Name:      "album", Noun: "album", NotFound: "ALBUM_NOT_FOUND",
-		ID:              func(a *album) int64 { return a.ID },
-		Owner:           func(a *album) int64 { return a.OwnerID },
-		OwnerField:      "owner_id",
-		RequestKey:      func(a *album) string { return docstore.BareKey(a.RequestKey) },
-		Etag:            func(a *album) string { return owned.EtagOf(a.ContentRevision, a.UpdateTime) },
-		LatestPhoto:     func(a *album) *int64 { return &a.LatestPhoto },
-		Revision:        func(a *album) *int64 { return &a.ContentRevision },
-		LatestComment:   func(a *album) *int64 { return &a.LatestComment },
-		Score:           func(a *album) *int64 { return &a.Score },
-		Recommendations: func(a *album) *choices.Mark { return &a.Recommendations },
-		UnnamedScore:    func(a *album) *int64 { return &a.UnnamedScore },
+		ID:            func(a *album) int64 { return a.ID },
+		Owner:         func(a *album) int64 { return a.OwnerID },
+		OwnerField:    "owner_id",
+		RequestKey:    func(a *album) string { return docstore.BareKey(a.RequestKey) },
+		Etag:          func(a *album) string { return owned.EtagOf(a.ContentRevision, a.UpdateTime) },
+		LatestPhoto:   func(a *album) *int64 { return &a.LatestPhoto },
+		Revision:      func(a *album) *int64 { return &a.ContentRevision },
+		LatestComment: func(a *album) *int64 { return &a.LatestComment },
+		Score:         func(a *album) choices.Number { return choices.Number{Count: &a.Score, Moved: &a.NamedScore} },
+		ScoreRound:    func(a *album) *int64 { return &a.ScoreRound },
+		ShownScore:    (*album).shownScore,
 	})
 	if err != nil {
 		return nil, err

@@ -10,7 +10,6 @@ import (
 
 	"github.com/waybook/waybook/internal/content/aliases"
 	"github.com/waybook/waybook/internal/content/comments"
-	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
@@ -59,8 +58,7 @@ func (s *server) CreateBlog(ctx context.Context, request *blogv1.CreateBlogReque
 	if err != nil {
 		return nil, err
 	}
-	created = s.trySettle(ctx, created)
-	return &blogv1.CreateBlogResponse{Blog: blogProto(created, author)}, nil
+	return &blogv1.CreateBlogResponse{Blog: blogProto(&created, author)}, nil
 }
 
 // withDefaults returns a request that names the defaults of what it leaves out.
@@ -77,18 +75,15 @@ func withDefaults(request *blogv1.CreateBlogRequest) *blogv1.CreateBlogRequest {
 
 func (s *server) newBlog(id int64, requestKey string, request *blogv1.CreateBlogRequest) blog {
 	now := s.now()
-	return blog{
-		ID: id, AuthorID: request.GetAuthorId(), RequestKey: requestKey,
-		Type: int32(request.GetType()),
-		Lat:  request.GetLocation().GetLat(), Lng: request.GetLocation().GetLng(),
-		Cell:  nearby.CellOf(request.GetLocation().GetLat(), request.GetLocation().GetLng()),
-		Title: request.GetTitle(), Content: request.GetContent(),
-		PostDay: dayFromProto(request.GetPostDate()), Weather: int32(request.GetWeather()),
-		ReplyBlogID: request.GetReplyBlogId(),
-		ZoomLevel:   request.GetZoomLevel(), MapType: int32(request.GetMapType()),
-		CreateTime: now, UpdateTime: now,
-		Reward: s.reward, RewardDue: dueOf(s.reward), Vote: voteFromProto(request.GetVote()),
+	made := blog{
+		ID: id, AuthorID: request.GetAuthorId(), RequestKey: requestKey, ReplyBlogID: request.GetReplyBlogId(), CreateTime: now, UpdateTime: now,
+		Reward: s.reward, Vote: voteFromProto(request.GetVote()),
 	}
+	if made.Reward > 0 {
+		made.RewardDue = rewardDue
+	}
+	blogFields.Create(&made, request)
+	return made
 }
 
 // UpdateBlog changes an entry.
@@ -102,45 +97,21 @@ func (s *server) UpdateBlog(ctx context.Context, request *blogv1.UpdateBlogReque
 			return cmp.Or(denied, err)
 		}
 		updated, err = s.blogs.SetBy(ctx, request.GetActorId(), request.GetBlogId(), request.GetEtag(), s.now(), false,
-			func(*blog) map[string]any { return s.changeTo(request, quotedOldID) })
+			func(*blog) map[string]any { return changeTo(request, quotedOldID) })
 		return err
 	}, func() error { s.profiles.Expect(ctx, request.GetActorId()); return nil })
 	if err != nil {
 		return nil, err
 	}
 	author := s.profiles.Show(ctx, updated.AuthorID).Of(updated.AuthorID)
-	return &blogv1.UpdateBlogResponse{Blog: blogProto(updated, author)}, nil
+	return &blogv1.UpdateBlogResponse{Blog: blogProto(&updated, author)}, nil
 }
 
 // changeTo returns the fields that a request sets.
-func (s *server) changeTo(request *blogv1.UpdateBlogRequest, quotedOldID string) map[string]any {
-	set := map[string]any{}
-	if request.Type != nil {
-		set["type"] = int32(request.GetType())
-	}
-	if location := request.GetLocation(); location != nil {
-		nearby.SetLocation(set, location.GetLat(), location.GetLng())
-	}
-	if request.Title != nil {
-		set["title"] = request.GetTitle()
-	}
-	if request.Content != nil {
-		set["content"] = request.GetContent()
-	}
-	if request.GetPostDate() != nil {
-		set["post_day"] = dayFromProto(request.GetPostDate())
-	}
-	if request.Weather != nil {
-		set["weather"] = int32(request.GetWeather())
-	}
+func changeTo(request *blogv1.UpdateBlogRequest, quotedOldID string) map[string]any {
+	set := blogFields.Change(&blog{}, request)
 	if request.ReplyBlogId != nil {
 		set["reply_blog_id"], set["reply_old_id"] = request.GetReplyBlogId(), quotedOldID
-	}
-	if request.ZoomLevel != nil {
-		set["zoom_level"] = request.GetZoomLevel()
-	}
-	if request.MapType != nil {
-		set["map_type"] = int32(request.GetMapType())
 	}
 	return set
 }
@@ -174,14 +145,16 @@ func (s *server) DeleteBlog(ctx context.Context, request *blogv1.DeleteBlogReque
 		if !errors.Is(err, docstore.ErrConflict) && !errors.Is(err, docstore.ErrNotFound) {
 			return nil, err
 		}
-		// A majority has what the deletion found. If the entry is there, it settles the reward first: its mark is
+		// A majority has what the deletion found. If the entry is there, its reward is granted first: the mark is
 		// part of the entry, so afterwards nothing would record that the reward is due.
 		found, err := s.blogs.GetBy(ctx, request.GetActorId(), request.GetBlogId())
 		if err != nil {
 			return nil, err
 		}
-		if _, err := s.settle(ctx, found); err != nil {
-			return nil, err
+		if found.RewardDue == rewardDue {
+			if err := s.grant(ctx, found); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return &blogv1.DeleteBlogResponse{}, s.blogs.DeleteBy(ctx, request.GetActorId(), request.GetBlogId(), request.GetEtag())
@@ -211,7 +184,7 @@ func (s *server) GetBlog(ctx context.Context, request *blogv1.GetBlogRequest) (*
 	}
 	profiles := s.profiles.Show(ctx, names...)
 	reply := &blogv1.GetBlogResponse{
-		Blog:              blogProto(found, profiles.Of(found.AuthorID)),
+		Blog:              blogProto(&found, profiles.Of(found.AuthorID)),
 		Comments:          comments.Proto(ctx, written.Documents, profiles),
 		NextCommentsToken: written.Next,
 	}
@@ -219,20 +192,12 @@ func (s *server) GetBlog(ctx context.Context, request *blogv1.GetBlogRequest) (*
 	return reply, nil
 }
 
-func blogProto(b blog, author profiles.Profile) *blogv1.Blog {
-	return &blogv1.Blog{
+func blogProto(b *blog, author profiles.Profile) *blogv1.Blog {
+	shown := &blogv1.Blog{
 		BlogId:      b.ID,
 		Author:      author.Proto(b.AuthorID),
-		Type:        blogv1.BlogType(b.Type),
-		Location:    &typev1.Location{Lat: b.Lat, Lng: b.Lng},
-		Title:       b.Title,
-		Content:     b.Content,
-		PostDate:    b.PostDay.proto(),
-		Weather:     blogv1.Weather(b.Weather),
 		ReplyBlogId: b.ReplyBlogID,
-		ZoomLevel:   b.ZoomLevel,
-		MapType:     blogv1.MapType(b.MapType),
-		Score:       b.Score + b.UnnamedScore,
+		Score:       b.shownScore(),
 		Vote:        voteProto(b.Vote),
 		Reward:      b.Reward,
 		CreateTime:  timestamppb.New(b.CreateTime),
@@ -242,6 +207,8 @@ func blogProto(b blog, author profiles.Profile) *blogv1.Blog {
 		IsSmall:     aliases.IsSmall(b.ID, b.RequestKey),
 		ReplyOldId:  b.ReplyOldID,
 	}
+	blogFields.Show(b, shown)
+	return shown
 }
 
 func voteProto(v *vote) *blogv1.Vote {
@@ -250,7 +217,7 @@ func voteProto(v *vote) *blogv1.Vote {
 	}
 	shown := &blogv1.Vote{Description: v.Description, Choices: make([]*blogv1.Choice, len(v.Choices))}
 	for i, c := range v.Choices {
-		shown.Choices[i] = &blogv1.Choice{Description: c.Description, Votes: c.Votes + c.UnnamedVotes}
+		shown.Choices[i] = &blogv1.Choice{Description: c.Description, Votes: c.Votes + max(0, c.MovedVotes-c.NamedVotes)}
 	}
 	return shown
 }

@@ -114,8 +114,8 @@ func (s *server) BatchGetBlogs(ctx context.Context, request *blogv1.BatchGetBlog
 func (s *server) showAll(ctx context.Context, blogs []blog) []*blogv1.Blog {
 	authors := s.profiles.Show(ctx, s.blogs.OwnersOf(blogs)...)
 	shown := make([]*blogv1.Blog, len(blogs))
-	for i, b := range blogs {
-		shown[i] = blogProto(b, authors.Of(b.AuthorID))
+	for i := range blogs {
+		shown[i] = blogProto(&blogs[i], authors.Of(blogs[i].AuthorID))
 	}
 	return shown
 }
@@ -170,17 +170,17 @@ func (s *server) SearchNearby(ctx context.Context, request *blogv1.SearchNearbyR
 	if request.GetPublication() == blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED {
 		query.Until = int64(s.today())
 	}
-	found, next, err := s.onMap.Around(ctx, nearby.CircleOf(request.GetCircle()), query)
+	page, err := s.onMap.Around(ctx, nearby.CircleOf(request.GetCircle()), query)
 	if err != nil {
 		return nil, err
 	}
-	authorIDs := make([]int64, len(found))
-	for i, f := range found {
+	authorIDs := make([]int64, len(page.Found))
+	for i, f := range page.Found {
 		authorIDs[i] = f.Document.AuthorID
 	}
 	authors := s.profiles.Show(ctx, authorIDs...)
-	reply := &blogv1.SearchNearbyResponse{Blogs: make([]*blogv1.Blog, len(found)), NextPageToken: next}
-	for i, f := range found {
+	reply := &blogv1.SearchNearbyResponse{Blogs: make([]*blogv1.Blog, len(page.Found)), NextPageToken: page.Next, ReadCount: page.Read}
+	for i, f := range page.Found {
 		b := f.Document
 		reply.Blogs[i] = &blogv1.Blog{
 			BlogId: b.ID, Author: authors.Of(b.AuthorID).Proto(b.AuthorID), Type: blogv1.BlogType(b.Type), Title: b.Title,
@@ -209,15 +209,15 @@ func locationOf(b *located) nearby.Location {
 
 // listInBox returns a page of the published entries in a box, in a stable order.
 func (s *server) listInBox(ctx context.Context, request *blogv1.ListBlogsRequest) (*blogv1.ListBlogsResponse, error) {
-	found, next, err := s.onMap.In(ctx, nearby.BoxOf(request.GetBox()), nearby.Query{
+	page, err := s.onMap.In(ctx, nearby.BoxOf(request.GetBox()), nearby.Query{
 		Filter: nearby.Filter{Category: int64(request.GetType()), Until: int64(s.today())},
 		Size:   service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	reply := &blogv1.ListBlogsResponse{Summaries: make([]*typev1.Summary, len(found)), NextPageToken: next}
-	for i, b := range nearby.DocumentsOf(found) {
+	reply := &blogv1.ListBlogsResponse{Summaries: make([]*typev1.Summary, len(page.Found)), NextPageToken: page.Next, ReadCount: page.Read}
+	for i, b := range page.Documents() {
 		reply.Summaries[i] = &typev1.Summary{
 			Id: b.ID, Title: b.Title, Location: &typev1.Location{Lat: b.Lat, Lng: b.Lng}, Category: b.Type,
 		}

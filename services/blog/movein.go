@@ -8,7 +8,6 @@ import (
 
 	"github.com/waybook/waybook/internal/content/aliases"
 	"github.com/waybook/waybook/internal/content/movein"
-	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
@@ -18,7 +17,7 @@ import (
 // newMover returns what takes the entries, comments and ballots of an old service.
 func (s *server) newMover() *movein.Mover[blog] {
 	return movein.Open(&movein.Mover[blog]{
-		Name: "entry", Kind: s.blogs, Profiles: s.profiles, Validator: s.validator, Content: blogForm(),
+		Name: "entry", Kind: s.blogs, Profiles: s.profiles, Content: blogForm(),
 		PlaceOf: func(authorID int64, _ string) id.Place { return id.PlaceOf(authorID) },
 		SetQuoted: func(b *blog, quotedID int64, oldID string) {
 			b.ReplyBlogID, b.ReplyOldID = quotedID, aliases.OldID(quotedID, aliases.RequestPrefix+oldID)
@@ -41,25 +40,16 @@ func blogForm() movein.Form[blog] {
 // blogOf returns the entry of a record, without what it quotes.
 func blogOf(given *moveinv1.Entry) blog {
 	b := blog{
-		AuthorID: given.GetAuthorId(), Type: int32(given.GetType()),
-		Lat: given.GetLat(), Lng: given.GetLng(), Cell: nearby.CellOf(given.GetLat(), given.GetLng()),
-		Title: given.GetTitle(), Content: given.GetContent(),
-		PostDay: dayFromProto(given.GetPostDate()), Weather: int32(given.GetWeather()),
-		ZoomLevel: defaultZoomLevel, MapType: int32(blogv1.MapType_MAP_TYPE_MAP),
+		AuthorID: given.GetAuthorId(), ZoomLevel: defaultZoomLevel, MapType: int32(blogv1.MapType_MAP_TYPE_MAP),
 		CreateTime: movein.Time(given.GetCreateTime()), UpdateTime: movein.TimeOr(given.GetUpdateTime(), given.GetCreateTime()),
-		Reward: given.GetReward(), MovedScore: given.GetScore(), UnnamedScore: given.GetScore(),
+		Reward: given.GetReward(), MovedScore: given.GetScore(),
 	}
-	if given.ZoomLevel != nil {
-		b.ZoomLevel = given.GetZoomLevel()
-	}
-	if given.MapType != nil {
-		b.MapType = given.GetMapType()
-	}
+	blogFields.Take(&b, given)
 	if asked := given.GetVote(); asked != nil {
 		b.Vote = &vote{Description: asked.GetDescription()}
 		for _, each := range asked.GetChoices() {
 			b.Vote.Choices = append(b.Vote.Choices, choice{
-				Description: each.GetDescription(), MovedVotes: each.GetVotes(), UnnamedVotes: each.GetVotes(),
+				Description: each.GetDescription(), MovedVotes: each.GetVotes(),
 			})
 		}
 	}
@@ -69,11 +59,10 @@ func blogOf(given *moveinv1.Entry) blog {
 // record returns the fields of an entry that a record has.
 func (b *blog) record() *moveinv1.Entry {
 	record := &moveinv1.Entry{
-		AuthorId: b.AuthorID, Type: blogv1.BlogType(b.Type), Lat: &b.Lat, Lng: &b.Lng, Title: b.Title, Content: b.Content,
-		PostDate: b.PostDay.proto(), Weather: blogv1.Weather(b.Weather), QuotedId: b.ReplyOldID,
-		ZoomLevel: &b.ZoomLevel, MapType: &b.MapType, Score: b.MovedScore, Reward: b.Reward,
+		AuthorId: b.AuthorID, QuotedId: b.ReplyOldID, ZoomLevel: new(int32), MapType: new(int32), Score: b.MovedScore, Reward: b.Reward,
 		CreateTime: timestamppb.New(b.CreateTime), UpdateTime: timestamppb.New(b.UpdateTime),
 	}
+	blogFields.Record(b, record)
 	if number, isNumber := id.Old(b.ReplyBlogID); isNumber {
 		record.QuotedId = strconv.FormatInt(number, 10)
 	}

@@ -1,7 +1,6 @@
 package blog
 
 import (
-	"context"
 	"errors"
 	"reflect"
 	"sync"
@@ -20,8 +19,8 @@ import (
 
 var tenEach = Config{Reward: 10, Zone: time.UTC}
 
-// away fails every reward, as an account service does that cannot be reached.
-func away(*accountv1.GrantRewardRequest) error {
+// away fails every call, as an account service does that cannot be reached.
+func away(*accountv1.GrantRewardsRequest) error {
 	return status.Error(codes.Unavailable, "connection refused")
 }
 
@@ -35,13 +34,21 @@ func (f *fixture) expect(when string, total, due int64) {
 	}
 }
 
+func (f *fixture) sweep() {
+	f.t.Helper()
+	if err := f.Sweep(f.t.Context()); err != nil {
+		f.t.Error(err)
+	}
+}
+
 func TestARetriedPostIsRewardedOnce(t *testing.T) {
 	f := newFixture(t, tenEach)
-	f.post(t.Context(), newRequest(author))
-	f.expect("after a post", 10, 0)
-	f.post(t.Context(), newRequest(author))
-	f.expect("after its repetition", 10, 0)
-
+	first := newRequest(author)
+	for _, when := range []string{"a post", "its repetition"} {
+		f.post(t.Context(), first)
+		f.sweep()
+		f.expect("after "+when, 10, 0)
+	}
 	again := newRequest(author)
 	again.RequestId = "00000000-0000-4000-8000-000000000002"
 	var group sync.WaitGroup
@@ -50,18 +57,18 @@ func TestARetriedPostIsRewardedOnce(t *testing.T) {
 			if _, err := f.CreateBlog(t.Context(), again); err != nil {
 				t.Error(err)
 			}
+			if err := f.Sweep(t.Context()); err != nil {
+				t.Error(err)
+			}
 		})
 	}
 	group.Wait()
-	f.expect("after 32 posts of another at a time", 20, 0)
-	if err := f.Sweep(t.Context()); err != nil {
-		t.Error(err)
-	}
-	f.expect("after a sweep", 20, 0)
+	f.sweep()
+	f.expect("after 32 posts of another and sweeps at a time", 20, 0)
 }
 
-func TestAnEntryIsPostedWhileItsRewardFails(t *testing.T) {
-	for name, settle := range map[string]func(f *fixture, id int64) error{
+func TestARewardIsGrantedAfterItFailed(t *testing.T) {
+	for name, grant := range map[string]func(f *fixture, id int64) error{
 		"a sweep": func(f *fixture, _ int64) error { return f.Sweep(t.Context()) },
 		"the sweep of another process": func(f *fixture, _ int64) error {
 			other, err := New(t.Context(), f.deps, Config{Reward: 99, Zone: time.UTC})
@@ -70,25 +77,21 @@ func TestAnEntryIsPostedWhileItsRewardFails(t *testing.T) {
 			}
 			return other.Sweep(t.Context())
 		},
-		"its repetition": func(f *fixture, _ int64) error {
-			_, err := f.CreateBlog(t.Context(), newRequest(author))
-			return err
-		},
 		"its deletion": func(f *fixture, id int64) error {
 			_, err := f.DeleteBlog(t.Context(), &blogv1.DeleteBlogRequest{ActorId: author, BlogId: id})
 			return err
 		},
 	} {
-		t.Run("and "+name+" settles it", func(t *testing.T) {
+		t.Run("by "+name, func(t *testing.T) {
 			f := newFixture(t, tenEach)
 			f.account.refuse = away
 			id := f.post(t.Context(), newRequest(author))
-			f.expect("while the account service is away", 0, 1)
 			if err := f.Sweep(t.Context()); status.Code(err) != codes.Unavailable {
 				t.Errorf("the sweep returned %v", err)
 			}
+			f.expect("while the account service is away", 0, 1)
 			f.account.refuse = nil
-			if err := settle(f, id); err != nil {
+			if err := grant(f, id); err != nil {
 				t.Fatal(err)
 			}
 			f.expect("in the end", 10, 0)
@@ -98,7 +101,7 @@ func TestAnEntryIsPostedWhileItsRewardFails(t *testing.T) {
 
 // A post that got no answer may be undone. Until a majority has it, nobody is rewarded for it.
 func TestAnEntryThatAFailoverUndoesHasNoReward(t *testing.T) {
-	for name, settle := range map[string]func(f *fixture, id int64) error{
+	for name, grant := range map[string]func(f *fixture, id int64) error{
 		"a sweep": func(f *fixture, _ int64) error { return f.Sweep(t.Context()) },
 		"its deletion": func(f *fixture, id int64) error {
 			_, err := f.DeleteBlog(t.Context(), &blogv1.DeleteBlogRequest{ActorId: author, BlogId: id})
@@ -123,7 +126,7 @@ func TestAnEntryThatAFailoverUndoesHasNoReward(t *testing.T) {
 			if err != nil || len(page.Documents) != 1 {
 				t.Fatalf("entries whose reward is due: %v, %v", page.Documents, err)
 			}
-			if err := settle(f, page.Documents[0].ID); err != nil && !errors.Is(err, docstore.ErrUnavailable) {
+			if err := grant(f, page.Documents[0].ID); err != nil && !errors.Is(err, docstore.ErrUnavailable) {
 				t.Error(err)
 			}
 			store.Fail(storetest.Failover{})
@@ -134,14 +137,14 @@ func TestAnEntryThatAFailoverUndoesHasNoReward(t *testing.T) {
 
 func TestARewardWhoseReplyWasLostIsNotGivenAgain(t *testing.T) {
 	f := newFixture(t, tenEach)
-	ctx, cancel := context.WithCancel(t.Context())
-	f.account.granted = cancel
-	f.post(ctx, newRequest(author))
-	f.expect("when the mark could not be cleared", 10, 1)
-	f.account.granted = nil
-	if err := f.Sweep(t.Context()); err != nil {
-		t.Fatal(err)
+	f.post(t.Context(), newRequest(author))
+	f.account.granted = func() error { return status.Error(codes.Unavailable, "the connection broke") }
+	if err := f.Sweep(t.Context()); err == nil {
+		t.Error("the sweep succeeded")
 	}
+	f.expect("when the mark was not cleared", 10, 1)
+	f.account.granted = nil
+	f.sweep()
 	f.expect("after a sweep", 10, 0)
 }
 
@@ -161,82 +164,57 @@ func TestAnEntryIsNotDeletedWhileItsRewardFails(t *testing.T) {
 	f.expect("after another user tried to delete it", 0, 1)
 }
 
-func TestAFailedRewardDoesNotBlockOthers(t *testing.T) {
-	const entries = settleBatch*2 + 3
+func TestRewardsThatFailDoNotBlockThoseOfOtherBatches(t *testing.T) {
 	f := newFixture(t, tenEach)
-	f.account.refuse = away
-	for range entries {
+	for range 3 * grantBatch {
 		request := newRequest(author)
 		request.RequestId = ""
 		f.post(t.Context(), request)
 	}
-	rejected := f.post(t.Context(), newRequest(author+1))
-	f.account.refuse = func(request *accountv1.GrantRewardRequest) error {
-		if request.GetUserId() != author {
+	calls := 0
+	f.account.refuse = func(request *accountv1.GrantRewardsRequest) error {
+		if calls++; calls == 2 {
 			return status.Error(codes.Internal, "something went wrong")
 		}
 		return nil
 	}
-	request := newRequest(author)
-	request.RequestId = ""
-	f.post(t.Context(), request)
 	if err := f.Sweep(t.Context()); status.Code(err) != codes.Internal {
 		t.Errorf("the sweep returned %v", err)
 	}
-	f.expect("after the sweep", (entries+1)*10, 1)
-	if f.stored(rejected).RewardDue != rewardDue {
-		t.Error("the reward that failed is not due any more")
-	}
-}
-
-func TestARewardOfADeletedAuthorIsNoLongerDue(t *testing.T) {
-	f := newFixture(t, tenEach)
-	f.account.refuse = func(*accountv1.GrantRewardRequest) error {
-		return status.Error(codes.NotFound, "there is no such user")
-	}
-	f.post(t.Context(), newRequest(author))
-	f.expect("after the post", 0, 0)
+	f.expect("after the sweep", 2*grantBatch*10, grantBatch)
+	f.sweep()
+	f.expect("after another one", 3*grantBatch*10, 0)
 }
 
 func TestAZeroRewardIsNeverDue(t *testing.T) {
 	f := newFixture(t, Config{Reward: 0, Zone: time.UTC})
-	f.account.refuse = func(*accountv1.GrantRewardRequest) error {
+	f.account.refuse = func(*accountv1.GrantRewardsRequest) error {
 		t.Error("the account service was asked")
 		return nil
 	}
-	f.post(t.Context(), newRequest(author))
+	id := f.post(t.Context(), newRequest(author))
+	f.sweep()
 	f.expect("after the post", 0, 0)
+	if _, err := f.DeleteBlog(t.Context(), &blogv1.DeleteBlogRequest{ActorId: author, BlogId: id}); err != nil {
+		t.Error(err)
+	}
 }
 
-func TestSettlingChangesNothingElseInTheEntry(t *testing.T) {
+func TestAGrantChangesNothingElseInTheEntry(t *testing.T) {
 	f := newFixture(t, tenEach)
-	f.account.refuse = away
 	id := f.post(t.Context(), newRequest(author))
 	want := f.stored(id)
-	f.account.refuse = nil
 	f.time = f.time.Add(time.Hour)
-	// The author changes the entry while the reward is given.
-	f.account.granted = func() {
+	// The author changes the entry while the reward is granted.
+	f.account.granted = func() error {
 		_, err := f.UpdateBlog(t.Context(), &blogv1.UpdateBlogRequest{ActorId: author, BlogId: id, Title: proto.String("new")})
-		if err != nil {
-			t.Error(err)
-		}
+		return err
 	}
 	want.Title, want.UpdateTime, want.ContentRevision = "new", f.time, 1
-	if err := f.Sweep(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	want.RewardDue = rewardSettled
+	f.sweep()
+	want.RewardDue = 0
 	if got := f.stored(id); !reflect.DeepEqual(got, want) {
 		t.Errorf("the entry is %+v, want %+v", got, want)
-	}
-	f.time = f.time.Add(time.Hour)
-	f.account.granted = nil
-	if _, err := f.settle(t.Context(), blog{ID: id, AuthorID: author, Reward: 10, RewardDue: rewardDue}); err != nil {
-		t.Errorf("settled again: %v", err)
-	}
-	if got := f.stored(id); !reflect.DeepEqual(got, want) {
-		t.Errorf("settling again made it %+v, want %+v", got, want)
 	}
 }
 

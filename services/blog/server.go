@@ -5,10 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
-	"buf.build/go/protovalidate"
 	"google.golang.org/grpc"
 
 	"github.com/waybook/waybook/internal/content"
@@ -46,17 +44,14 @@ type server struct {
 	// summaries are the entries as lists show them.
 	summaries *content.Summaries[summary]
 	// onMap finds entries by their place.
-	onMap     *nearby.Documents[located]
-	ballots   *choices.Counter[blog]
-	profiles  *profiles.Directory
-	account   accountv1.AccountServiceClient
-	validator protovalidate.Validator
-	ids       *id.Source
-	now       func() time.Time
-	zone      *time.Location
-	reward    int64
-	log       *slog.Logger
-	clearings clearings
+	onMap    *nearby.Documents[located]
+	ballots  *choices.Counter[blog]
+	profiles *profiles.Directory
+	account  accountv1.AccountServiceClient
+	ids      *id.Source
+	now      func() time.Time
+	zone     *time.Location
+	reward   int64
 }
 
 // Config holds the settings of the service.
@@ -81,31 +76,28 @@ func New(ctx context.Context, deps content.Deps, config Config) (_ content.Servi
 		return nil, err
 	}
 	s := &server{
-		profiles: deps.Profiles, validator: deps.Validator, account: deps.Account, ids: deps.NewIDs(), now: deps.Now,
-		zone: config.Zone, reward: config.Reward, log: deps.Log,
-		clearings: clearings{background: deps.Counting},
+		profiles: deps.Profiles, account: deps.Account, ids: deps.NewIDs(), now: deps.Now,
+		zone: config.Zone, reward: config.Reward,
 	}
 	s.blogs, err = content.Open(ctx, deps, content.Spec[blog]{
 		Kind:      typev1.Kind_KIND_BLOG,
 		Documents: blogsSpec(deps.Changes),
 		Name:      "blog", Noun: "entry", NotFound: "BLOG_NOT_FOUND",
-		ID:              func(b *blog) int64 { return b.ID },
-		Owner:           func(b *blog) int64 { return b.AuthorID },
-		OwnerField:      "author_id",
-		RequestKey:      func(b *blog) string { return docstore.BareKey(b.RequestKey) },
-		Etag:            func(b *blog) string { return owned.EtagOf(b.ContentRevision, b.UpdateTime) },
-		Revision:        func(b *blog) *int64 { return &b.ContentRevision },
-		LatestComment:   func(b *blog) *int64 { return &b.LatestComment },
-		Score:           func(b *blog) *int64 { return &b.Score },
-		Recommendations: func(b *blog) *choices.Mark { return &b.Recommendations },
-		UnnamedScore:    func(b *blog) *int64 { return &b.UnnamedScore },
+		ID:            func(b *blog) int64 { return b.ID },
+		Owner:         func(b *blog) int64 { return b.AuthorID },
+		OwnerField:    "author_id",
+		RequestKey:    func(b *blog) string { return docstore.BareKey(b.RequestKey) },
+		Etag:          func(b *blog) string { return owned.EtagOf(b.ContentRevision, b.UpdateTime) },
+		Revision:      func(b *blog) *int64 { return &b.ContentRevision },
+		LatestComment: func(b *blog) *int64 { return &b.LatestComment },
+		Score:         func(b *blog) choices.Number { return choices.Number{Count: &b.Score, Moved: &b.NamedScore} },
+		ScoreRound:    func(b *blog) *int64 { return &b.ScoreRound },
+		ShownScore:    (*blog).shownScore,
 		Attached: []content.Attachment[blog]{
 			content.Choices(&s.ballots, content.ChoiceSpec[blog]{
 				Collection: "blog_ballots",
-				Mark:       func(b *blog) *choices.Mark { return &b.Vote.Ballots },
-				Add:        func(b *blog, choice int32, by int64) { b.Vote.Choices[choice-1].Votes += by },
-				Numbers:    votesOf,
-				Unnamed:    func(b *blog, choice int32) *int64 { return &b.Vote.Choices[choice-1].UnnamedVotes },
+				Round:      func(b *blog) *int64 { return &b.VoteRound }, RoundField: "vote_round",
+				Numbers: votesOf, Fields: voteFields,
 			}),
 		},
 	})
@@ -134,10 +126,10 @@ func (s *server) Parts() service.Parts {
 	return parts
 }
 
-// Sweep removes the attachments of deleted entries, settles the rewards that are due, and
+// Sweep removes the attachments of deleted entries, grants the rewards that are due, and
 // forgets old deletions.
 func (s *server) Sweep(ctx context.Context) error {
-	return errors.Join(s.blogs.Sweep(ctx), s.settleDue(ctx))
+	return errors.Join(s.blogs.Sweep(ctx), s.grantDue(ctx))
 }
 
 // Constraints returns the constraints between entries and their attachments.

@@ -9,11 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"buf.build/go/protovalidate"
 	"google.golang.org/grpc"
 
 	"github.com/waybook/waybook/internal/content"
-	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/embedded"
@@ -29,10 +27,10 @@ type ledger struct {
 	accountv1.AccountServiceClient
 
 	mu sync.Mutex
-	// refuse, unless nil, runs first and may reject the reward.
-	refuse func(*accountv1.GrantRewardRequest) error
-	// granted, unless nil, runs after a reward is given and before the reply.
-	granted func()
+	// refuse, unless nil, runs first and may reject the rewards.
+	refuse func(*accountv1.GrantRewardsRequest) error
+	// granted, unless nil, runs after rewards are given and returns the error of the reply.
+	granted func() error
 	rewards map[int64]map[string]int64
 	// unknown is the user who does not exist.
 	unknown int64
@@ -51,36 +49,39 @@ func (l *ledger) BatchGetUsers(
 	return reply, nil
 }
 
-func (l *ledger) GrantReward(
-	_ context.Context, request *accountv1.GrantRewardRequest, _ ...grpc.CallOption,
-) (*accountv1.GrantRewardResponse, error) {
-	amount, err := l.give(request)
-	if err != nil {
+func (l *ledger) GrantRewards(
+	_ context.Context, request *accountv1.GrantRewardsRequest, _ ...grpc.CallOption,
+) (*accountv1.GrantRewardsResponse, error) {
+	if err := l.give(request); err != nil {
 		return nil, err
 	}
 	if l.granted != nil {
-		l.granted()
+		if err := l.granted(); err != nil {
+			return nil, err
+		}
 	}
-	return &accountv1.GrantRewardResponse{Amount: amount}, nil
+	return &accountv1.GrantRewardsResponse{}, nil
 }
 
-func (l *ledger) give(request *accountv1.GrantRewardRequest) (int64, error) {
+func (l *ledger) give(request *accountv1.GrantRewardsRequest) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.refuse != nil {
 		if err := l.refuse(request); err != nil {
-			return 0, err
+			return err
 		}
 	}
-	of := l.rewards[request.GetUserId()]
-	if of == nil {
-		of = map[string]int64{}
-		l.rewards[request.GetUserId()] = of
+	for _, each := range request.GetGrants() {
+		of := l.rewards[each.GetUserId()]
+		if of == nil {
+			of = map[string]int64{}
+			l.rewards[each.GetUserId()] = of
+		}
+		if _, isThere := of[each.GetSource()]; !isThere {
+			of[each.GetSource()] = each.GetAmount()
+		}
 	}
-	if _, ok := of[request.GetSource()]; !ok {
-		of[request.GetSource()] = request.GetAmount()
-	}
-	return of[request.GetSource()], nil
+	return nil
 }
 
 // total returns the sum of a user's rewards.
@@ -121,7 +122,7 @@ func newFixtureOn(t *testing.T, store docstore.Engine, config Config) *fixture {
 	t.Helper()
 	f := &fixture{
 		t: t, account: &ledger{rewards: map[int64]map[string]int64{}},
-		deps: content.Deps{Counting: &choices.Background{}, Deps: service.NewDeps(store, protovalidate.GlobalValidator, slog.New(slog.DiscardHandler))},
+		deps: content.Deps{Deps: service.NewDeps(store, slog.New(slog.DiscardHandler))},
 		time: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC),
 	}
 	f.deps.Now = func() time.Time { return f.time }
@@ -160,9 +161,6 @@ func (f *fixture) post(ctx context.Context, request *blogv1.CreateBlogRequest) i
 // due returns the number of entries in the index of those whose reward is due.
 func (f *fixture) due() int64 {
 	f.t.Helper()
-	if err := f.deps.Counting.Wait(f.t.Context()); err != nil {
-		f.t.Fatal(err)
-	}
 	n, err := f.blogs.Documents.Count(f.t.Context(), byDue().All().Everywhere())
 	if err != nil {
 		f.t.Fatal(err)

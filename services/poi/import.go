@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/apierror"
@@ -57,13 +57,9 @@ func (s *server) importAll(ctx context.Context, request *poiv1.ImportPoisRequest
 	outcomes := make([]outcome, len(request.GetPois()))
 	var open []int
 	for i, item := range request.GetPois() {
-		violations, err := rules.Violations(s.validator, item)
-		switch {
-		case err != nil:
-			return nil, err
-		case len(violations) > 0:
+		if violations := rules.Violations(item); len(violations) > 0 {
 			outcomes[i] = invalid(violations)
-		default:
+		} else {
 			open = append(open, i)
 		}
 	}
@@ -130,7 +126,7 @@ func (s *server) findImported(ctx context.Context, ownerID int64, key string) (p
 	poiID, _ := strconv.ParseInt(strings.TrimPrefix(key, ownPrefix), 10, 64)
 	if 0 < poiID && poiID <= id.Max && key == fmt.Sprint(ownPrefix, poiID) {
 		own, err := s.pois.Documents.Get(ctx, poiID)
-		if isOwn := err == nil && own.OwnerID == ownerID && importKey(own) == ""; isOwn || err != nil && !errors.Is(err, docstore.ErrNotFound) {
+		if isOwn := err == nil && own.OwnerID == ownerID && importKey(&own) == ""; isOwn || err != nil && !errors.Is(err, docstore.ErrNotFound) {
 			return own, err
 		}
 	}
@@ -139,7 +135,7 @@ func (s *server) findImported(ctx context.Context, ownerID int64, key string) (p
 }
 
 // importKey returns the key of a landmark that was imported.
-func importKey(p poi) string {
+func importKey(p *poi) string {
 	key, isImported := strings.CutPrefix(docstore.BareKey(p.RequestKey), importPrefix)
 	if !isImported {
 		return ""
@@ -165,7 +161,7 @@ func (s *server) insertImported(
 	for n, i := range open {
 		key := importPrefix + items[i].GetKey()
 		documents[n] = poi{ID: ids[n], OwnerID: ownerID, RequestKey: docstore.OwnedKey(ownerID, key), CreateTime: now, UpdateTime: now}
-		take(&documents[n], items[i])
+		poiFields.Create(&documents[n], requestOf(items[i]))
 	}
 	refused, err := docstore.Taken(s.pois.Documents.Insert(ctx, documents...))
 	for _, n := range refused {
@@ -174,17 +170,11 @@ func (s *server) insertImported(
 	return again, err
 }
 
-// take gives a landmark the content of an item.
-func take(p *poi, item *poiv1.ImportedPoi) {
-	p.Name, p.Category = item.GetName(), int64(item.GetCategory())
-	p.Lat, p.Lng = item.GetLocation().GetLat(), item.GetLocation().GetLng()
-	p.Cell = nearby.CellOf(p.Lat, p.Lng)
-}
-
 // hasContent reports whether a landmark has the content of an item.
 func hasContent(p poi, item *poiv1.ImportedPoi) bool {
-	return p.Name == item.GetName() && p.Category == int64(item.GetCategory()) &&
-		p.Lat == item.GetLocation().GetLat() && p.Lng == item.GetLocation().GetLng()
+	given := p
+	poiFields.Create(&given, requestOf(item))
+	return reflect.DeepEqual(given, p)
 }
 
 // outcomeOf returns the outcome of an item whose key a stored landmark has. It updates the landmark
@@ -201,7 +191,7 @@ func (s *server) outcomeOf(
 		return outcome{isUpdated: true}, true, nil
 	}
 	_, err = s.pois.UpdateBy(ctx, stored.OwnerID, stored.ID, func(p *poi) error {
-		take(p, item)
+		poiFields.Create(p, requestOf(item))
 		p.UpdateTime = s.now()
 		p.ContentRevision++
 		return nil

@@ -76,8 +76,8 @@ func (s *server) BatchGetPois(ctx context.Context, request *poiv1.BatchGetPoisRe
 func (s *server) showAll(ctx context.Context, pois []poi) []*poiv1.Poi {
 	owners := s.profiles.Show(ctx, s.pois.OwnersOf(pois)...)
 	shown := make([]*poiv1.Poi, len(pois))
-	for i, p := range pois {
-		shown[i] = poiProto(p, owners.Of(p.OwnerID))
+	for i := range pois {
+		shown[i] = poiProto(&pois[i], owners.Of(pois[i].OwnerID))
 	}
 	return shown
 }
@@ -92,18 +92,18 @@ func showSummary(p *summary) (id int64, title string) { return p.ID, p.Name }
 
 // SearchNearby returns a page of the landmarks in an area, nearest first.
 func (s *server) SearchNearby(ctx context.Context, request *poiv1.SearchNearbyRequest) (*poiv1.SearchNearbyResponse, error) {
-	found, next, err := s.nearby.Around(ctx, nearby.CircleOf(request.GetCircle()), nearby.Query{
+	page, err := s.nearby.Around(ctx, nearby.CircleOf(request.GetCircle()), nearby.Query{
 		Filter: nearby.Filter{Category: int64(request.GetCategory())},
 		Size:   service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	pois := s.showAll(ctx, nearby.DocumentsOf(found))
-	for i, f := range found {
+	pois := s.showAll(ctx, page.Documents())
+	for i, f := range page.Found {
 		pois[i].DistanceMeters = new(f.Distance)
 	}
-	return &poiv1.SearchNearbyResponse{Pois: pois, NextPageToken: next}, nil
+	return &poiv1.SearchNearbyResponse{Pois: pois, NextPageToken: page.Next, ReadCount: page.Read}, nil
 }
 
 // entry is a landmark as onMap shows it.
@@ -135,15 +135,15 @@ func locationOfLocated(p *located) nearby.Location {
 
 // listInBox returns a page of the landmarks in a box, in a stable order.
 func (s *server) listInBox(ctx context.Context, request *poiv1.ListPoisRequest) (*poiv1.ListPoisResponse, error) {
-	found, next, err := s.boxes.In(ctx, nearby.BoxOf(request.GetBox()), nearby.Query{
+	page, err := s.boxes.In(ctx, nearby.BoxOf(request.GetBox()), nearby.Query{
 		Filter: nearby.Filter{Category: int64(request.GetCategory())},
 		Size:   service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	reply := &poiv1.ListPoisResponse{Summaries: make([]*typev1.Summary, len(found)), NextPageToken: next}
-	for i, p := range nearby.DocumentsOf(found) {
+	reply := &poiv1.ListPoisResponse{Summaries: make([]*typev1.Summary, len(page.Found)), NextPageToken: page.Next, ReadCount: page.Read}
+	for i, p := range page.Documents() {
 		reply.Summaries[i] = &typev1.Summary{
 			Id: p.ID, Title: p.Name, Location: &typev1.Location{Lat: p.Lat, Lng: p.Lng}, Category: int32(p.Category),
 		}

@@ -5,7 +5,6 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/waybook/waybook/internal/content/movein"
-	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
@@ -14,7 +13,7 @@ import (
 // newMover returns what takes the landmarks, photos and comments of an old service.
 func (s *server) newMover() *movein.Mover[poi] {
 	return movein.Open(&movein.Mover[poi]{
-		Name: "landmark", Kind: s.pois, Profiles: s.profiles, Validator: s.validator, Content: poiForm(),
+		Name: "landmark", Kind: s.pois, Profiles: s.profiles, Content: poiForm(),
 		PlaceOf: id.PlaceOfKey,
 	})
 }
@@ -27,19 +26,19 @@ func poiForm() movein.Form[poi] {
 		},
 		Document: func(record *moveinv1.Record) poi {
 			given := record.GetLandmark()
-			return poi{
-				OwnerID: given.GetOwnerId(), Name: given.GetName(), Category: int64(given.GetCategory()),
-				Lat: given.GetLat(), Lng: given.GetLng(), Cell: nearby.CellOf(given.GetLat(), given.GetLng()),
+			p := poi{
+				OwnerID: given.GetOwnerId(), MovedScore: given.GetScore(),
 				CreateTime: movein.Time(given.GetCreateTime()), UpdateTime: movein.TimeOr(given.GetUpdateTime(), given.GetCreateTime()),
-				MovedScore: given.GetScore(), UnnamedScore: given.GetScore(),
 			}
+			poiFields.Take(&p, given)
+			return p
 		},
 		Record: func(p *poi) proto.Message {
-			return &moveinv1.Landmark{
-				OwnerId: p.OwnerID, Name: p.Name, Category: int32(p.Category), // #nosec G115 -- a category
-				Lat: &p.Lat, Lng: &p.Lng, Score: p.MovedScore,
-				CreateTime: timestamppb.New(p.CreateTime), UpdateTime: timestamppb.New(p.UpdateTime),
+			record := &moveinv1.Landmark{
+				OwnerId: p.OwnerID, Score: p.MovedScore, CreateTime: timestamppb.New(p.CreateTime), UpdateTime: timestamppb.New(p.UpdateTime),
 			}
+			poiFields.Record(p, record)
+			return record
 		},
 	}
 }

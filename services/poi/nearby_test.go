@@ -297,3 +297,39 @@ func TestATokenOfAnotherSearchIsRejected(t *testing.T) {
 		}
 	}
 }
+
+// A page within one point reads about as many entries as it shows, wherever it begins.
+func TestAPageWithinOnePointReadsFewEntries(t *testing.T) {
+	s := newServer(t)
+	var pois []poi
+	for id := range int64(16_000) {
+		pois = append(pois, newLandmark(id+1, 25, 121))
+		pois[id].Category = 1 + id%13
+	}
+	s.store(t, pois)
+	for category, most := range map[poiv1.PoiCategory]int32{0: 4000, 3: 6000} {
+		request := circle(25, 121, 50_000)
+		request.Category = category
+		request.PageSize = 20
+		seen := map[int64]bool{}
+		for range 5 {
+			reply, err := s.SearchNearby(t.Context(), request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, found := range reply.GetPois() {
+				seen[found.GetPoiId()] = true
+			}
+			if read := reply.GetReadCount(); read < 20 || read > most {
+				t.Errorf("category %d: read %d", category, read)
+			}
+			request.PageToken = reply.GetNextPageToken()
+		}
+		if len(seen) != 100 {
+			t.Errorf("category %d: %d landmarks", category, len(seen))
+		}
+		if want := bruteForce(pois, request); !areNearestFirst(s.walkNearby(t, request, 1000), want) {
+			t.Errorf("category %d: other landmarks than the %d at the point", category, len(want))
+		}
+	}
+}

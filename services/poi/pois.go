@@ -8,7 +8,6 @@ import (
 
 	"github.com/waybook/waybook/internal/content/aliases"
 	"github.com/waybook/waybook/internal/content/comments"
-	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/content/photos"
 	"github.com/waybook/waybook/internal/content/profiles"
@@ -16,7 +15,6 @@ import (
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/service"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
-	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // CreatePoi creates a landmark.
@@ -33,22 +31,19 @@ func (s *server) CreatePoi(ctx context.Context, request *poiv1.CreatePoiRequest)
 		docstore.Request{By: byRequest().All().At(int64(place)), Owner: request.GetOwnerId(), ID: request.GetRequestId(), Digest: service.Digest(request)},
 		func(id int64, requestKey string) poi {
 			now := s.now()
-			return poi{
-				ID: id, OwnerID: request.GetOwnerId(), RequestKey: requestKey,
-				Name: request.GetName(), Category: int64(request.GetCategory()),
-				Lat: request.GetLocation().GetLat(), Lng: request.GetLocation().GetLng(),
-				Cell:       nearby.CellOf(request.GetLocation().GetLat(), request.GetLocation().GetLng()),
-				CreateTime: now, UpdateTime: now,
-			}
+			made := poi{ID: id, OwnerID: request.GetOwnerId(), RequestKey: requestKey, CreateTime: now, UpdateTime: now}
+			poiFields.Create(&made, request)
+			return made
 		})
-	return &poiv1.CreatePoiResponse{Poi: poiProto(created, owner)}, err
+	return &poiv1.CreatePoiResponse{Poi: poiProto(&created, owner)}, err
 }
 
 // UpdatePoi changes a landmark.
 func (s *server) UpdatePoi(ctx context.Context, request *poiv1.UpdatePoiRequest) (*poiv1.UpdatePoiResponse, error) {
 	var updated poi
 	update := func() (err error) {
-		updated, err = s.pois.SetBy(ctx, request.GetActorId(), request.GetPoiId(), request.GetEtag(), s.now(), false, s.changeTo(request))
+		updated, err = s.pois.SetBy(ctx, request.GetActorId(), request.GetPoiId(), request.GetEtag(), s.now(), false,
+			func(*poi) map[string]any { return poiFields.Change(&poi{}, request) })
 		return err
 	}
 	name := func() error { s.profiles.Expect(ctx, request.GetActorId()); return nil }
@@ -56,23 +51,6 @@ func (s *server) UpdatePoi(ctx context.Context, request *poiv1.UpdatePoiRequest)
 		return nil, err
 	}
 	return &poiv1.UpdatePoiResponse{Poi: s.show(ctx, updated)}, nil
-}
-
-// changeTo returns the fields that a request sets.
-func (s *server) changeTo(request *poiv1.UpdatePoiRequest) func(*poi) map[string]any {
-	return func(*poi) map[string]any {
-		set := map[string]any{}
-		if request.Name != nil {
-			set["name"] = request.GetName()
-		}
-		if request.Category != nil {
-			set["category"] = int64(request.GetCategory())
-		}
-		if location := request.GetLocation(); location != nil {
-			nearby.SetLocation(set, location.GetLat(), location.GetLng())
-		}
-		return set
-	}
 }
 
 // DeletePoi deletes a landmark. The next sweep removes its photos and comments. The key of an imported one
@@ -83,7 +61,7 @@ func (s *server) DeletePoi(ctx context.Context, request *poiv1.DeletePoiRequest)
 		return nil, err
 	}
 	var set []docstore.Condition
-	if importKey(found) != "" {
+	if importKey(&found) != "" {
 		set = append(set, docstore.Is("request_key", docstore.OwnedKey(found.OwnerID, freedPrefix+strconv.FormatInt(found.ID, 10))))
 	}
 	return &poiv1.DeletePoiResponse{}, s.pois.DeleteBy(ctx, request.GetActorId(), request.GetPoiId(), request.GetEtag(), set...)
@@ -117,7 +95,7 @@ func (s *server) GetPoi(ctx context.Context, request *poiv1.GetPoiRequest) (*poi
 	}
 	profiles := s.profiles.Show(ctx, names...)
 	reply := &poiv1.GetPoiResponse{
-		Poi:               poiProto(found, profiles.Of(found.OwnerID)),
+		Poi:               poiProto(&found, profiles.Of(found.OwnerID)),
 		Photos:            photos.Proto(ctx, shown.Documents),
 		NextPhotosToken:   shown.Next,
 		Comments:          comments.Proto(ctx, written.Documents, profiles),
@@ -128,22 +106,21 @@ func (s *server) GetPoi(ctx context.Context, request *poiv1.GetPoiRequest) (*poi
 }
 
 func (s *server) show(ctx context.Context, p poi) *poiv1.Poi {
-	return poiProto(p, s.profiles.Show(ctx, p.OwnerID).Of(p.OwnerID))
+	return poiProto(&p, s.profiles.Show(ctx, p.OwnerID).Of(p.OwnerID))
 }
 
-func poiProto(p poi, owner profiles.Profile) *poiv1.Poi {
-	return &poiv1.Poi{
+func poiProto(p *poi, owner profiles.Profile) *poiv1.Poi {
+	shown := &poiv1.Poi{
 		PoiId:      p.ID,
 		Owner:      owner.Proto(p.OwnerID),
-		Name:       p.Name,
-		Category:   poiv1.PoiCategory(p.Category),
-		Location:   &typev1.Location{Lat: p.Lat, Lng: p.Lng},
 		CreateTime: timestamppb.New(p.CreateTime),
 		UpdateTime: timestamppb.New(p.UpdateTime),
-		Score:      p.Score + p.UnnamedScore,
+		Score:      p.shownScore(),
 		OldId:      aliases.OldID(p.ID, p.RequestKey),
 		Etag:       owned.EtagOf(p.ContentRevision, p.UpdateTime),
 		IsSmall:    aliases.IsSmall(p.ID, p.RequestKey),
 		ImportKey:  importKey(p),
 	}
+	poiFields.Show(p, shown)
+	return shown
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"time"
 
-	"buf.build/go/protovalidate"
 	"google.golang.org/grpc"
 
 	"github.com/waybook/waybook/internal/content"
@@ -34,32 +33,31 @@ type server struct {
 	// summaries are the landmarks as lists show them.
 	summaries *content.Summaries[summary]
 	// nearby finds landmarks by their place, and boxes as maps show them.
-	nearby    *nearby.Documents[poi]
-	boxes     *nearby.Documents[located]
-	profiles  *profiles.Directory
-	validator protovalidate.Validator
-	ids       *id.Source
-	now       func() time.Time
+	nearby   *nearby.Documents[poi]
+	boxes    *nearby.Documents[located]
+	profiles *profiles.Directory
+	ids      *id.Source
+	now      func() time.Time
 }
 
 // New returns the service over a store.
 func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) {
-	s := &server{profiles: deps.Profiles, validator: deps.Validator, ids: deps.NewIDs(), now: deps.Now}
+	s := &server{profiles: deps.Profiles, ids: deps.NewIDs(), now: deps.Now}
 	s.pois, err = content.Open(ctx, deps, content.Spec[poi]{
 		Kind:      typev1.Kind_KIND_POI,
 		Documents: poisSpec(deps.Changes),
 		Name:      "poi", Noun: "landmark", NotFound: "POI_NOT_FOUND",
-		ID:              func(p *poi) int64 { return p.ID },
-		Owner:           func(p *poi) int64 { return p.OwnerID },
-		OwnerField:      "owner_id",
-		RequestKey:      func(p *poi) string { return docstore.BareKey(p.RequestKey) },
-		Etag:            func(p *poi) string { return owned.EtagOf(p.ContentRevision, p.UpdateTime) },
-		LatestPhoto:     func(p *poi) *int64 { return &p.LatestPhoto },
-		Revision:        func(p *poi) *int64 { return &p.ContentRevision },
-		LatestComment:   func(p *poi) *int64 { return &p.LatestComment },
-		Score:           func(p *poi) *int64 { return &p.Score },
-		Recommendations: func(p *poi) *choices.Mark { return &p.Recommendations },
-		UnnamedScore:    func(p *poi) *int64 { return &p.UnnamedScore },
+		ID:            func(p *poi) int64 { return p.ID },
+		Owner:         func(p *poi) int64 { return p.OwnerID },
+		OwnerField:    "owner_id",
+		RequestKey:    func(p *poi) string { return docstore.BareKey(p.RequestKey) },
+		Etag:          func(p *poi) string { return owned.EtagOf(p.ContentRevision, p.UpdateTime) },
+		LatestPhoto:   func(p *poi) *int64 { return &p.LatestPhoto },
+		Revision:      func(p *poi) *int64 { return &p.ContentRevision },
+		LatestComment: func(p *poi) *int64 { return &p.LatestComment },
+		Score:         func(p *poi) choices.Number { return choices.Number{Count: &p.Score, Moved: &p.NamedScore} },
+		ScoreRound:    func(p *poi) *int64 { return &p.ScoreRound },
+		ShownScore:    (*poi).shownScore,
 	})
 	if err != nil {
 		return nil, err

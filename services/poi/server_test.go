@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"buf.build/go/protovalidate"
 	"google.golang.org/grpc"
 
 	"github.com/waybook/waybook/internal/content"
@@ -49,7 +48,7 @@ func newObservedServer(t testing.TB, tell func(observed.Call)) *server {
 			t.Error(err)
 		}
 	})
-	deps := content.Deps{Deps: service.NewDeps(observed.Wrap(store, nil, tell), protovalidate.GlobalValidator, slog.New(slog.DiscardHandler))}
+	deps := content.Deps{Deps: service.NewDeps(observed.Wrap(store, nil, tell), slog.New(slog.DiscardHandler))}
 	deps.Profiles = profiles.NewDirectory(everybody{}, deps.Log)
 	opened, err := New(t.Context(), deps)
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 	"github.com/waybook/waybook/edge/program"
 	"github.com/waybook/waybook/internal/clients"
 	"github.com/waybook/waybook/internal/content"
-	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
@@ -77,8 +76,6 @@ type Assembly struct {
 	Services []service.Service
 	// Edge serves /API.php, and the page for people if it is on.
 	Edge http.Handler
-	// Counting counts choices behind calls.
-	Counting *choices.Background
 }
 
 // Assemble makes the services and the edge in front of them, and the demo content. It pushes what they start on the
@@ -102,7 +99,7 @@ func Assemble(ctx context.Context, config Config, host service.Host) (*Assembly,
 	config.Front.Page = config.Console.Page()
 	edgeConfig := config.Interface.Config()
 	program.CallWithin(&edgeConfig, parts.Channel)
-	edgeConfig.Zone, edgeConfig.Validator = zone, host.Deps.Validator
+	edgeConfig.Zone = zone
 	reports := program.Reports{Metrics: host.Metrics, Readiness: host.Readiness}
 	parts.Edge, err = program.NewHandler(host.Env, reports, config.Front, edgeConfig)
 	return parts, err
@@ -115,7 +112,7 @@ func (a *Assembly) addServices(ctx context.Context, config Config, host service.
 		return nil, err
 	}
 	deps := content.NewDeps(host, accountv1.NewAccountServiceClient(a.Channel))
-	deps.Comments, a.Counting = config.Comments, deps.Counting
+	deps.Comments = config.Comments
 	albums, err := album.New(ctx, deps)
 	if err != nil {
 		return nil, err

@@ -5,25 +5,21 @@ import (
 	"fmt"
 	"reflect"
 
-	"github.com/fullstorydev/grpchan/inprocgrpc"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
-	"github.com/waybook/waybook/edge/push"
 	"github.com/waybook/waybook/internal/arena"
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/internal/platform/tracing"
 )
 
-// Channel carries the edge's calls to the services in process. They pass the same
+// Channel carries unary calls to the services in process. They pass the same
 // interceptors as calls from outside (rule 15.4). Messages are not copied: neither side
 // changes a message that it has sent or received. It may be used concurrently after the
 // services are registered.
 type Channel struct {
-	// Channel carries streams, each in its own goroutine.
-	*inprocgrpc.Channel
 	methods      map[string]method
 	interceptors *service.Interceptors
 	spans        tracing.Tracing
@@ -37,43 +33,33 @@ type method struct {
 
 // NewChannel returns a channel without services.
 func NewChannel(interceptors *service.Interceptors, spans tracing.Tracing) *Channel {
-	c := &Channel{methods: map[string]method{}, interceptors: interceptors, spans: spans}
-	c.Channel = new(inprocgrpc.Channel).
-		WithCloner(inprocgrpc.CloneFunc(func(message any) (any, error) { return message, nil })).
-		WithServerStreamInterceptor(c.stream)
-	return c
+	return &Channel{methods: map[string]method{}, interceptors: interceptors, spans: spans}
 }
 
 // RegisterService adds a service's methods.
 func (c *Channel) RegisterService(description *grpc.ServiceDesc, server any) {
-	c.Channel.RegisterService(description, server)
 	for _, each := range description.Methods {
 		c.methods["/"+description.ServiceName+"/"+each.MethodName] = method{server, each.Handler}
 	}
 }
 
-// Invoke calls a unary method in the caller's goroutine. If the caller has a receiver (package push), that takes
-// the reply. Invoke ignores other options, which are for a transport.
-func (c *Channel) Invoke(ctx context.Context, name string, request, reply any, options ...grpc.CallOption) error {
+// NewStream implements grpc.ClientConnInterface. No service that standalone calls has streams.
+func (c *Channel) NewStream(_ context.Context, _ *grpc.StreamDesc, name string, _ ...grpc.CallOption) (grpc.ClientStream, error) {
+	return nil, status.Errorf(codes.Unimplemented, "%s: there are no streams in process", name)
+}
+
+// Invoke calls a method in the caller's goroutine. It ignores the options, which are for a transport.
+func (c *Channel) Invoke(ctx context.Context, name string, request, reply any, _ ...grpc.CallOption) error {
 	called, ok := c.methods[name]
 	if !ok {
 		return status.Errorf(codes.Unimplemented, "there is no method %s", name)
 	}
-	ctx, to := arena.Without(withoutMetadata(ctx)), push.In(options)
-	if to != nil {
-		var memory *arena.Arena
-		ctx, memory = arena.With(ctx)
-		defer memory.Free()
-	}
-	ctx, end := c.spans.StartCall(ctx, name)
+	ctx, end := c.spans.StartCall(arena.Take(withoutMetadata(ctx)), name)
 	handed, err := called.handler(called.server, ctx, func(into any) error { return hand(into, request) }, c.interceptors.Unary)
-	if err == nil && to == nil {
+	if err == nil {
 		err = hand(reply, handed)
 	}
 	end(err)
-	if err == nil && to != nil {
-		_ = to(handed) // the receiver keeps its error
-	}
 	return err
 }
 

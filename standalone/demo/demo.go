@@ -20,48 +20,46 @@ import (
 )
 
 const (
-	// cookieFile holds the demo user's cookie in the form of a Cookie header.
-	cookieFile = "demo-cookie"
-	// passwordFile holds the demo user's password.
+	// passwordFile holds the demo user's password. It is written before anything is created.
 	passwordFile = "demo-password"
-	// unfinishedFile exists while a store is being filled. After an interruption, it makes Fill
-	// resume.
-	unfinishedFile = "demo-unfinished"
+	// cookieFile holds the demo user's cookie in the form of a Cookie header. It is written when everything is created.
+	cookieFile = "demo-cookie"
 )
 
 // Email is the address with which the demo user logs in.
 const Email = "demo@waybook.example"
 
 // Fill fills a store that has no users, and resumes after an interruption. Each create has a fixed
-// request id, so nothing is created twice. Fill writes the demo user's cookie and password to files
+// request id, so nothing is created twice. Fill writes the demo user's password and cookie to files
 // in dataDir that only their owner can read.
 func Fill(ctx context.Context, call clients.Clients, hasUsers func(context.Context) (bool, error), dataDir string) error {
-	unfinished := filepath.Join(dataDir, unfinishedFile)
-	_, err := os.Stat(unfinished)
-	if errors.Is(err, os.ErrNotExist) {
-		isFilled, err := hasUsers(ctx)
-		if err != nil || isFilled {
-			return err
-		}
+	isUsed, err := hasUsers(ctx)
+	isBegun := exists(dataDir, passwordFile)
+	if err != nil || isUsed && (!isBegun || exists(dataDir, cookieFile)) {
+		return err
 	}
 	if err := os.MkdirAll(dataDir, 0o700); err != nil {
 		return err
 	}
-	if err := os.WriteFile(unfinished, nil, 0o600); err != nil {
-		return err
+	if !isBegun {
+		if err := writeSecret(dataDir, passwordFile, rand.Text()); err != nil {
+			return err
+		}
 	}
-	password, err := ensurePassword(dataDir)
+	password, err := os.ReadFile(filepath.Join(dataDir, passwordFile))
 	if err != nil {
 		return err
 	}
-	userID, err := (&filler{Clients: call, ctx: ctx}).fill(password)
+	userID, err := (&filler{Clients: call, ctx: ctx}).fill(strings.TrimSpace(string(password)))
 	if err != nil {
 		return err
 	}
-	if err := writeCookie(ctx, call, dataDir, userID); err != nil {
-		return err
-	}
-	return os.Remove(unfinished)
+	return writeCookie(ctx, call, dataDir, userID)
+}
+
+func exists(dataDir, name string) bool {
+	_, err := os.Stat(filepath.Join(dataDir, name))
+	return err == nil
 }
 
 // Shown is the demo content to show to a user.
@@ -109,9 +107,8 @@ func Find(ctx context.Context, call clients.Clients, dataDir string) (*Shown, er
 		return nil, err
 	}
 	shown := &Shown{UserID: userID, CookieFile: path}
-	password := filepath.Join(filepath.Dir(path), passwordFile)
-	if _, err := os.Stat(password); err == nil {
-		shown.PasswordFile = password
+	if exists(dataDir, passwordFile) {
+		shown.PasswordFile = filepath.Join(filepath.Dir(path), passwordFile)
 	}
 	if len(albums.GetAlbums()) > 0 {
 		shown.AlbumID = albums.GetAlbums()[0].GetAlbumId()
@@ -126,20 +123,6 @@ func writeCookie(ctx context.Context, call clients.Clients, dataDir string, user
 		return err
 	}
 	return writeSecret(dataDir, cookieFile, fmt.Sprintf("id=%d; idrand=%s", userID, opened.GetToken()))
-}
-
-// ensurePassword returns the demo user's password. It writes the password to a file before the user
-// exists, because a resumed Fill keeps the user that it created, with the first password.
-func ensurePassword(dataDir string) (string, error) {
-	written, err := os.ReadFile(filepath.Join(dataDir, passwordFile))
-	if err == nil {
-		return strings.TrimSpace(string(written)), nil
-	}
-	if !errors.Is(err, os.ErrNotExist) {
-		return "", err
-	}
-	password := rand.Text()
-	return password, writeSecret(dataDir, passwordFile, password)
 }
 
 // writeSecret atomically writes a file of one line that only its owner can read.

@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -114,25 +116,40 @@ func (c *storeCheck) Run(ctx context.Context, out *output.Printer, report progre
 			return []string{r.Service, r.Name, number(r.Documents), strings.Join(r.Undeclared, " ")}
 		})
 		heads = []string{"FAULT", "COLLECTION", "COUNT", "MENDED", "OF", "WHAT"}
-		output.Rows(page, heads, checked.Findings, func(f storekeeping.Finding) []string {
+		output.Rows(page, heads, checked.Findings, func(f integrity.Finding) []string {
 			return []string{string(f.Kind), f.Collection, number(f.Count), number(f.Repaired), ids(f.Parents), f.Detail}
 		})
-		if file := checked.File; file != nil && file.IsWorthCompacting() {
-			page.Text(fmt.Sprintf("Of %s in the file, %s are free; waybookctl store compact returns them.", mebibytes(file.Bytes), mebibytes(file.FreeBytes)))
+		if isWorthCompacting(checked.FileBytes, checked.FreeBytes) {
+			page.Text(fmt.Sprintf("Of %s in the file, %s are free; waybookctl store compact returns them.", mebibytes(checked.FileBytes), mebibytes(checked.FreeBytes)))
 		}
-		page.Text("The store is " + verdicts[checked.Verdict] + ".")
+		page.Text(verdict(checked.Findings))
 	})
-	if err != nil || checked.Verdict != storekeeping.Found {
-		return err
-	}
-	if c.Fix {
-		return errors.New("the store has faults that --fix can't repair")
-	}
-	return errors.New("the store has faults; run again with --fix to repair those that can be repaired")
+	return cmp.Or(err, remaining(checked.Findings))
 }
 
-var verdicts = map[storekeeping.Verdict]string{
-	storekeeping.Clean: "clean", storekeeping.Fixed: "mended", storekeeping.Found: "not clean",
+// isWorthCompacting reports whether a compaction returns much space to the file system: at least half of a file, and 64 MiB.
+func isWorthCompacting(bytes, free int64) bool { return free >= 64<<20 && free >= bytes/2 }
+
+func verdict(findings []integrity.Finding) string {
+	switch {
+	case len(findings) == 0:
+		return "The store is clean."
+	case remaining(findings) == nil:
+		return "The store is mended."
+	}
+	return "The store is not clean."
+}
+
+// remaining returns an error if faults remain. It suggests --fix only for what that mends.
+func remaining(findings []integrity.Finding) error {
+	left := slices.DeleteFunc(slices.Clone(findings), func(f integrity.Finding) bool { return f.Repaired == f.Count })
+	switch {
+	case len(left) == 0:
+		return nil
+	case slices.ContainsFunc(left, func(f integrity.Finding) bool { return f.Kind != integrity.WrongTally }):
+		return errors.New("the store has faults; run again with --fix to repair those that can be repaired")
+	}
+	return errors.New("the store has faults that --fix can't repair")
 }
 
 func ids(list []int64) string {

@@ -50,8 +50,8 @@ type landmarkImport struct {
 
 // Help returns the detailed help.
 func (*landmarkImport) Help() string {
-	return `The columns of csv and the members of ndjson are key, name, category, lat and lng. A GeoJSON Feature has its key as
-its id, its location as a Point, and name and category as properties. Without a key, a landmark is known by its content.
+	return `The columns of csv and the members of ndjson are ` + landmarkfile.Columns() + `. A GeoJSON Feature has its key as
+its id, its location as a Point, and the others as properties. Without a key, a landmark is known by its content.
 
 The command checks the whole file before it sends anything; for that, it copies standard input to a temporary file.
 After a failure, run it again: it leaves landmarks that it recognises unchanged. It refuses a place whose key a landmark

@@ -25,6 +25,7 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	"github.com/waybook/waybook/waybookctl/atomicfile"
 	"github.com/waybook/waybook/waybookctl/output"
+	"github.com/waybook/waybook/waybookctl/transfer"
 )
 
 type userExport struct {
@@ -79,37 +80,10 @@ func (e *personExport) write(content proto.Message, sources ...proto.Message) {
 		}
 	}
 	for _, source := range sources {
-		copyFields(content.ProtoReflect(), source.ProtoReflect())
+		transfer.CopyFields(content.ProtoReflect(), source.ProtoReflect())
 	}
 	if of, isRecord := record.Interface().(*moveinv1.Record); isRecord && e.err == nil {
 		_, e.err = e.out.Write(format.Encode(nil, of))
-	}
-}
-
-// copyFields copies the fields of a message that have the same name in another one, and are not set there.
-func copyFields(into, from protoreflect.Message) {
-	if !from.IsValid() {
-		return
-	}
-	fields := into.Descriptor().Fields()
-	for i := range fields.Len() {
-		f := fields.Get(i)
-		source := from.Descriptor().Fields().ByName(f.Name())
-		if source == nil || into.Has(f) || !from.Has(source) && !f.HasOptionalKeyword() || (source.Message() == nil) != (f.Message() == nil) {
-			continue // Comment.reply is a message there, and a text in a file
-		}
-		switch value := from.Get(source); {
-		case f.IsList():
-			for n := range value.List().Len() {
-				copyFields(into.Mutable(f).List().AppendMutable().Message(), value.List().Get(n).Message())
-			}
-		case f.Message() != nil && f.Message() != source.Message():
-			copyFields(into.Mutable(f).Message(), value.Message())
-		case source.Enum() != nil && f.Enum() == nil:
-			into.Set(f, protoreflect.ValueOfInt32(int32(value.Enum())))
-		default:
-			into.Set(f, value)
-		}
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"buf.build/go/protovalidate"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/waybook/waybook/internal/platform/rules"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
@@ -41,8 +41,21 @@ func (p Position) String() string {
 	return fmt.Sprintf("line %d, record %d", p.Line, p.Record)
 }
 
-// columns are the fields of a record, in the order of a table.
-var columns = []string{"key", "name", "category", "lat", "lng"}
+// textFields are the fields of a record that are texts: key, name and more. columns are all, in the order of a table.
+var textFields, columns = func() (found []protoreflect.FieldDescriptor, names []string) {
+	fields := (*poiv1.ImportedPoi)(nil).ProtoReflect().Descriptor().Fields()
+	for i := range fields.Len() {
+		if field := fields.Get(i); field.Kind() == protoreflect.StringKind {
+			found, names = append(found, field), append(names, string(field.Name()))
+		}
+	}
+	return found, append(names, "category", "lat", "lng")
+}()
+
+// Columns returns the names of the columns for people.
+func Columns() string {
+	return strings.Join(columns[:len(columns)-1], ", ") + " and " + columns[len(columns)-1]
+}
 
 // texts are the values of a record by column. An absent value is empty.
 type texts map[string]string
@@ -55,13 +68,16 @@ func (t texts) poi(byDefault poiv1.PoiCategory) (*poiv1.ImportedPoi, error) {
 	if err := errors.Join(latErr, lngErr, err); err != nil {
 		return nil, errors.New(strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
-	p := &poiv1.ImportedPoi{Key: t["key"], Name: t["name"], Category: category, Location: &typev1.Location{Lat: lat, Lng: lng}}
+	p := &poiv1.ImportedPoi{Category: category, Location: &typev1.Location{Lat: lat, Lng: lng}}
+	for i, field := range textFields {
+		p.ProtoReflect().Set(field, protoreflect.ValueOfString(t[columns[i]]))
+	}
 	if p.Key == "" {
 		p.Key = derivedKey(p)
 	}
-	violations, err := rules.Violations(protovalidate.GlobalValidator, p)
-	if err != nil || len(violations) == 0 {
-		return p, err
+	violations := rules.Violations(p)
+	if len(violations) == 0 {
+		return p, nil
 	}
 	problems := make([]string, len(violations))
 	for i, v := range violations {
@@ -106,6 +122,11 @@ func parseDegrees(column, text string) (float64, error) {
 // derivedKey returns the key of a landmark without one: a hash of its content.
 func derivedKey(p *poiv1.ImportedPoi) string {
 	content := fmt.Sprintf("%q %d %v %v", p.GetName(), p.GetCategory().Number(), p.GetLocation().GetLat(), p.GetLocation().GetLng())
+	for _, field := range textFields[2:] {
+		if p.ProtoReflect().Has(field) { // what has no such text keeps its key when the field is new
+			content += fmt.Sprintf(" %q", p.ProtoReflect().Get(field).String())
+		}
+	}
 	sum := sha256.Sum256([]byte(content))
 	return "content-" + hex.EncodeToString(sum[:16])
 }

@@ -116,7 +116,8 @@ func checkHeading(names []string, hasCategory bool) error {
 		}
 	}
 	for _, name := range columns {
-		if isOptional := name == "key" || name == "category" && hasCategory; !isOptional && !slices.Contains(names, name) {
+		isRequired := name == "name" || name == "lat" || name == "lng" || name == "category" && !hasCategory
+		if isRequired && !slices.Contains(names, name) {
 			missing = append(missing, name)
 		}
 	}

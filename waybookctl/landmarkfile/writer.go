@@ -38,17 +38,25 @@ func (w *Writer) Write(p *poiv1.ImportedPoi) (err error) {
 		_, _ = w.out.WriteString(",\n")
 	}
 	w.count++
-	lat, lng := degrees(p.GetLocation().GetLat()), degrees(p.GetLocation().GetLng())
+	category, lat, lng := strconv.Itoa(int(p.GetCategory())), degrees(p.GetLocation().GetLat()), degrees(p.GetLocation().GetLng())
+	var cells []string
+	var members strings.Builder
+	for _, field := range textFields {
+		value := p.ProtoReflect().Get(field).String()
+		cells = append(cells, value)
+		if isID := w.format == GeoJSON && field.Name() == "key"; !isID && value != "" {
+			fmt.Fprintf(&members, "%q:%s,", field.Name(), inJSON(value))
+		}
+	}
 	switch w.format {
 	case GeoJSON:
-		_, err = fmt.Fprintf(w.out, `{"type":"Feature","id":%s,"geometry":{"type":"Point","coordinates":[%s,%s]},"properties":{"name":%s,"category":%d}}`,
-			inJSON(p.GetKey()), lng, lat, inJSON(p.GetName()), p.GetCategory())
+		_, err = fmt.Fprintf(w.out, `{"type":"Feature","id":%s,"geometry":{"type":"Point","coordinates":[%s,%s]},"properties":{%s"category":%s}}`,
+			inJSON(p.GetKey()), lng, lat, &members, category)
 	case NDJSON:
-		_, err = fmt.Fprintf(w.out, `{"key":%s,"name":%s,"category":%d,"lat":%s,"lng":%s}`+"\n",
-			inJSON(p.GetKey()), inJSON(p.GetName()), p.GetCategory(), lat, lng)
+		_, err = fmt.Fprintf(w.out, `{%s"category":%s,"lat":%s,"lng":%s}`+"\n", &members, category, lat, lng)
 	case CSV:
 		table := csv.NewWriter(w.out)
-		err = table.Write([]string{p.GetKey(), p.GetName(), strconv.Itoa(int(p.GetCategory())), lat, lng})
+		err = table.Write(append(cells, category, lat, lng))
 		table.Flush()
 	}
 	return err

@@ -135,7 +135,7 @@ func (o Options) openExisting(ctx context.Context, mode integrity.Mode) (docstor
 
 // deps are the dependencies of a service that opens its collections and serves no calls.
 func deps(store docstore.Engine) content.Deps {
-	return content.Deps{Deps: service.NewDeps(store, nil, slog.New(slog.DiscardHandler))}
+	return content.Deps{Deps: service.NewDeps(store, slog.New(slog.DiscardHandler))}
 }
 
 // survey is a store that a service opens. It records the service's collections and their state, and

@@ -61,38 +61,3 @@ func TestEveryCollectionOfChildrenIsInAConstraint(t *testing.T) {
 		t.Errorf("only %d collections have parents", children)
 	}
 }
-
-func TestTheWorstFindingDecidesTheVerdict(t *testing.T) {
-	repaired, partly, open := Finding{Count: 2, Repaired: 2}, Finding{Count: 2, Repaired: 1}, Finding{Count: 1}
-	for _, c := range []struct {
-		findings []Finding
-		want     Verdict
-	}{
-		{nil, Clean},
-		{[]Finding{repaired}, Fixed},
-		{[]Finding{repaired, partly}, Found},
-		{[]Finding{open, repaired}, Found},
-	} {
-		if got := (Report{Findings: c.findings}).judged().Verdict; got != c.want {
-			t.Errorf("%+v: got %s, want %s", c.findings, got, c.want)
-		}
-	}
-}
-
-func TestACompactionPaysIfHalfOfALargeFileIsFree(t *testing.T) {
-	const mebibyte = 1 << 20
-	for _, c := range []struct {
-		bytes, free int64
-		want        bool
-	}{
-		{0, 0, false},
-		{100 * mebibyte, 63 * mebibyte, false},
-		{128 * mebibyte, 64 * mebibyte, true},
-		{1000 * mebibyte, 499 * mebibyte, false},
-		{1000 * mebibyte, 500 * mebibyte, true},
-	} {
-		if got := (FileReport{Bytes: c.bytes, FreeBytes: c.free}).IsWorthCompacting(); got != c.want {
-			t.Errorf("%+v: got %v", c, got)
-		}
-	}
-}

@@ -13,7 +13,6 @@ import (
 	"net/http"
 	"time"
 
-	"buf.build/go/protovalidate"
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -189,12 +188,8 @@ func Start(ctx context.Context, config Config, env process.Env) error {
 // StartServices starts Waybook's services over a store in this process, as standalone does: over the same
 // kind of channel, with the same interceptors. It pushes their shutdown on env.Stack; the store stays open.
 func StartServices(ctx context.Context, env process.Env, metrics *process.Metrics, store docstore.Engine) (*app.Channel, error) {
-	validator, err := protovalidate.New()
-	if err != nil {
-		return nil, err
-	}
-	channel := app.NewChannel(service.NewInterceptors(validator, service.Load{}, nil, metrics, env.Log), env.Tracing)
-	host := service.Host{Env: env, Metrics: metrics, Deps: service.NewDeps(store, validator, env.Log)}
+	channel := app.NewChannel(service.NewInterceptors(service.Load{}, nil, metrics, env.Log), env.Tracing)
+	host := service.Host{Env: env, Metrics: metrics, Deps: service.NewDeps(store, env.Log)}
 	accounts, err := account.New(ctx, host.Deps, account.Config{Sessions: account.SessionLife{Total: account.DefaultSessionTTL}})
 	if err != nil {
 		return nil, err

@@ -30,8 +30,8 @@ func (b *bench) tail(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	processors, growth := fmt.Sprintf("GOMAXPROCS=%d", 2*runtime.NumCPU()), "-min-heap-growth=256MiB"
-	patient, err := standaloneOn(w, copied, filled, []string{processors}, growth)
+	processors, growth := fmt.Sprintf("GOMAXPROCS=%d", 2*runtime.NumCPU()), "GOGC=2000"
+	patient, err := standaloneOn(w, copied, filled, []string{processors, growth})
 	if err != nil {
 		return err
 	}

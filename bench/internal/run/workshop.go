@@ -76,7 +76,7 @@ func (w *workshop) newData() (string, error) {
 
 // measurable lets one user write as fast as a measurement can, and anybody take profiles meanwhile. A program
 // ignores variables that it does not know.
-var measurable = []string{"WAYBOOK_USER_WRITES=0", "WAYBOOK_REWARDS_PER_DAY=0", "WAYBOOK_PPROF=true"}
+var measurable = []string{"WAYBOOK_USER_WRITES=0", "WAYBOOK_PPROF=true"}
 
 // start starts a program. close stops it.
 func (w *workshop) start(name string, environment []string, args ...string) (*process.Process, error) {
@@ -203,8 +203,8 @@ func startStandalone(ctx context.Context, w *workshop, landmarks int) (*deployme
 }
 
 // standaloneOn starts standalone on a store that no process has open.
-func standaloneOn(w *workshop, data string, filled content, environment []string, args ...string) (*deployment, error) {
-	started, err := w.start("standalone", environment, append(onStore(data), args...)...)
+func standaloneOn(w *workshop, data string, filled content, environment []string) (*deployment, error) {
+	started, err := w.start("standalone", environment, onStore(data)...)
 	if err != nil {
 		return nil, err
 	}

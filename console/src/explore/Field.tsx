@@ -20,8 +20,8 @@ export function Field(props: { operation: Operation; parameter: Parameter; fault
   return (
     <div class={isWide ? 'field wide' : 'field'}>
       <label for={`param-${name}`}>
-        <span class="field-title">{parameterTitle(name) ?? name}</span>
-        {parameterTitle(name) !== undefined && <code>{name}</code>}
+        <span class="field-title">{parameterTitle(parameter)}</span>
+        <code>{name}</code>
         {parameter.required && <span class="required">{text('required')}</span>}
       </label>
       <Input

@@ -139,6 +139,7 @@ test('an action is there for the kinds of content that the service takes', () =>
   const operation = {
     func: 'addComment',
     variant: 'album',
+    title: ['', ''] as const,
     group: 'album',
     effect: 'write' as const,
     login: true,

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/docstore"
@@ -62,9 +64,6 @@ func checkNumbers(t *testing.T, processes int, failing float64) {
 	voting.Wait()
 	stop()
 	sweeping.Wait()
-	for _, each := range running {
-		land(t, each)
-	}
 	faults.set(0)
 	if failing == 0 {
 		expectExact(t, first)
@@ -76,30 +75,6 @@ func checkNumbers(t *testing.T, processes int, failing float64) {
 	}
 }
 
-// A change of mind may be counted while the choice is still in its parent's last group.
-func TestUsersInTheGroupChangeTheirMinds(t *testing.T) {
-	const users = 40
-	votes := newCounter(t, newStore(t))
-	for round := range 6 {
-		value := []int32{1, choices.None}[round%2]
-		var voting sync.WaitGroup
-		for user := range int64(users) {
-			voting.Go(func() {
-				if _, err := votes.Put(t.Context(), voteID, user+1, choices.Always[vote](value)); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		voting.Wait()
-		if got, want := stored(t, votes).Numbers, (numbers{int64(value) * users}); got != want {
-			t.Errorf("after round %d: numbers %v, want %v", round, got, want)
-		}
-	}
-	land(t, votes)
-	must(t, votes.Sweep(t.Context()))
-	expectTidy(t, votes)
-}
-
 func TestARejectedChoiceChangesNothing(t *testing.T) {
 	votes := newCounter(t, newStore(t))
 	put(t, votes, 1, 2)
@@ -109,7 +84,6 @@ func TestARejectedChoiceChangesNothing(t *testing.T) {
 	if got := stored(t, votes).Numbers; got != (numbers{0, 1, 0}) {
 		t.Errorf("numbers %v", got)
 	}
-	land(t, votes)
 	expectTidy(t, votes)
 }
 
@@ -124,14 +98,13 @@ func TestWithdrawingWithoutAChoiceStoresNothing(t *testing.T) {
 	}
 }
 
-// A lone choice costs its caller two writes, and a third settles it after the reply.
-func TestALoneChoiceIsSettledWithoutASweep(t *testing.T) {
+// A choice that nothing interrupts needs no sweep.
+func TestAChoiceIsSettledWithoutASweep(t *testing.T) {
 	votes := newCounter(t, newStore(t))
 	for user := range int64(3) {
 		if got, want := put(t, votes, user+1, 1).Numbers, (numbers{user + 1}); got != want {
 			t.Errorf("numbers %v, want %v", got, want)
 		}
-		land(t, votes)
 		expectTidy(t, votes)
 	}
 }
@@ -141,7 +114,6 @@ func TestARepeatIsAnsweredDurably(t *testing.T) {
 	engine := newStore(t)
 	first := newCounter(t, engine)
 	put(t, first, 1, 2)
-	land(t, first)
 	var linearizable atomic.Int64
 	again := openCounter(t, &storetest.Hooked{Engine: engine, Read: func(_ context.Context, call storetest.Call, do func() error) error {
 		if call.Verb == "get_linearizable" {
@@ -173,7 +145,7 @@ func TestADeletedParentIsNotCounted(t *testing.T) {
 	}
 	must(t, votes.Sweep(t.Context()))
 	// The choice is left for the tombstone's sweep.
-	if found := all(t, votes); len(found) != 1 || found[0].Pending != choices.Pending {
+	if found := all(t, votes); len(found) != 1 || found[0].Mark != choices.Marked {
 		t.Errorf("choices %+v", found)
 	}
 	must(t, votes.RemoveAll(t.Context(), voteID))
@@ -182,45 +154,75 @@ func TestADeletedParentIsNotCounted(t *testing.T) {
 	}
 }
 
-func TestACallerLeavesAndOthersStay(t *testing.T) {
+// A caller who leaves after the choice is stored leaves nothing to a sweep.
+func TestAChoiceIsCountedWhoeverLeaves(t *testing.T) {
 	engine := newStore(t)
-	newCounter(t, engine)
-	entered, proceed := make(chan struct{}), make(chan struct{})
-	var once sync.Once
-	votes := openCounter(t, &storetest.Hooked{Engine: engine, Write: func(_ context.Context, call storetest.Call, do func() error) error {
+	votes := newCounter(t, engine)
+	ctx, leave := context.WithCancel(t.Context())
+	left := openCounter(t, &storetest.Hooked{Engine: engine, Write: func(_ context.Context, call storetest.Call, do func() error) error {
 		if call.Collection == "votes" {
-			once.Do(func() { close(entered); <-proceed })
+			leave()
 		}
 		return do()
 	}})
-	ctx, leave := context.WithCancel(t.Context())
-	left := make(chan error)
-	go func() {
-		_, err := votes.Put(ctx, voteID, 1, choices.Always[vote](1))
-		left <- err
-	}()
-	<-entered
-	leave()
-	if err := <-left; !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
+	if _, err := left.Put(ctx, voteID, 1, choices.Always[vote](1)); err != nil {
+		t.Error(err)
 	}
-	close(proceed)
-	if got := put(t, votes, 2, 1).Numbers; got != (numbers{2}) {
-		t.Errorf("numbers %v", got)
-	}
-	land(t, votes)
-	expectExact(t, votes)
+	expectTidy(t, votes)
 }
 
-func TestAPanicWhileCountingIsAnError(t *testing.T) {
+// While the call of a choice may go on, a sweep leaves it alone, and another call for the same choice waits for it.
+func TestAChoiceIsCountedByItsCallAsLongAsThatGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		engine := newStore(t)
+		votes := newCounter(t, engine)
+		slow := openCounter(t, &storetest.Hooked{Engine: engine, Write: func(ctx context.Context, call storetest.Call, do func() error) error {
+			if call.Collection == "votes" {
+				time.Sleep(time.Second / 5)
+			}
+			return do()
+		}})
+		votes.Patience, slow.Patience = 2*time.Second, 2*time.Second
+		var calls sync.WaitGroup
+		calls.Go(func() { put(t, slow, 1, 1) })
+		synctest.Wait()
+		calls.Go(func() { must(t, votes.Sweep(t.Context())) })
+		if got := put(t, votes, 1, 1).Numbers; got != (numbers{1}) {
+			t.Errorf("numbers %v", got)
+		}
+		calls.Wait()
+		if round := stored(t, votes).Round; round != 0 {
+			t.Errorf("counted anew: round %d", round)
+		}
+		expectTidy(t, votes)
+	})
+}
+
+// A call whose parent is counted anew between its last two writes leaves its mark to the sweep.
+func TestACallLeavesTheMarkThatASweepHasTaken(t *testing.T) {
+	engine := newStore(t)
+	votes := newCounter(t, engine)
+	overtaken := openCounter(t, &storetest.Hooked{Engine: engine, Write: func(ctx context.Context, call storetest.Call, do func() error) error {
+		err := do()
+		if call.Collection == "votes" {
+			_, counting := votes.Recount(ctx, voteID)
+			err = errors.Join(err, counting)
+		}
+		return err
+	}})
+	put(t, overtaken, 1, 1)
+	must(t, votes.Sweep(t.Context()))
+	expectTidy(t, votes)
+}
+
+// While a parent is counted anew, nothing is added. A choice keeps its mark until a sweep counts it.
+func TestAChoiceDuringACountIsLeftToASweep(t *testing.T) {
 	votes := newCounter(t, newStore(t))
-	add := votes.Add
-	votes.Add = func(*vote, int32, int64) { panic("no number") }
-	if _, err := votes.Put(t.Context(), voteID, 1, choices.Always[vote](1)); err == nil {
-		t.Error("no error")
+	_, err := votes.Parents.Documents.Update(t.Context(), voteID, func(v *vote) error { v.Round = 1; return nil })
+	must(t, err)
+	if got := put(t, votes, 1, 1).Numbers; got != (numbers{}) || all(t, votes)[0].Mark != choices.Marked {
+		t.Errorf("numbers %v, choices %+v", got, all(t, votes))
 	}
-	land(t, votes)
-	votes.Add = add
 	must(t, votes.Sweep(t.Context()))
 	expectTidy(t, votes)
 }

@@ -2,7 +2,10 @@ package choices_test
 
 import (
 	"context"
+	"fmt"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -47,10 +50,6 @@ func TestAThousandVotersAtOnceAreCounted(t *testing.T) {
 			if got := stored(t, votes).Numbers; got != (numbers{users}) {
 				t.Errorf("numbers %v", got)
 			}
-			for _, each := range running {
-				land(t, each)
-			}
-			must(t, votes.Sweep(t.Context()))
 			expectTidy(t, votes)
 		})
 	}
@@ -77,9 +76,6 @@ func BenchmarkBallots(b *testing.B) {
 			counted := float64(stored(b, votes).Numbers[0])
 			b.ReportMetric(counted/b.Elapsed().Seconds(), "ballots/s")
 			b.ReportMetric(float64(failed)/float64(b.N), "failed/op")
-			for _, each := range running {
-				land(b, each)
-			}
 		})
 	}
 }
@@ -92,5 +88,33 @@ func BenchmarkLoneChoice(b *testing.B) {
 	for user := int64(1); b.Loop(); user++ {
 		put(b, votes, user, 1)
 	}
-	land(b, votes)
+}
+
+// BenchmarkClients measures the CPU of a choice while some clients choose at the same time, under one parent.
+func BenchmarkClients(b *testing.B) {
+	for _, clients := range []int{1, 16, 64} {
+		b.Run(fmt.Sprint(clients), func(b *testing.B) {
+			votes := newCounter(b, newStoreIn(b, b.TempDir()))
+			var user atomic.Int64
+			var calls sync.WaitGroup
+			before := cpuTime(b)
+			for range clients {
+				calls.Go(func() {
+					for next := user.Add(1); next <= int64(b.N); next = user.Add(1) {
+						put(b, votes, next, 1)
+					}
+				})
+			}
+			calls.Wait()
+			b.ReportMetric(float64((cpuTime(b)-before).Microseconds())/float64(b.N), "cpu-µs/op")
+		})
+	}
+}
+
+// cpuTime returns the CPU time of the process so far.
+func cpuTime(t tb) time.Duration {
+	t.Helper()
+	var usage syscall.Rusage
+	must(t, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }

@@ -11,16 +11,11 @@ import (
 )
 
 // Choices of an old service are inserted in batches, some of them twice, while users choose through another process, and
-// writes fail. In the end each choice counts once, and the old number includes those who were moved in.
+// writes fail. In the end each choice counts once, and so does each that moved in.
 func TestChoicesThatMoveInCountOnceBesideThoseOfUsers(t *testing.T) {
 	const users, rounds = 24, 40
 	engine := newStore(t)
 	first := newCounter(t, engine)
-	_, err := first.Parents.Documents.Update(t.Context(), voteID, func(v *vote) error {
-		v.Unnamed = numbers{100, 3, 0}
-		return nil
-	})
-	must(t, err)
 	unreliable, faults := newFlaky(engine)
 	faults.set(0.2)
 	inserting, voting := openCounter(t, unreliable), openCounter(t, unreliable)
@@ -51,14 +46,12 @@ func TestChoicesThatMoveInCountOnceBesideThoseOfUsers(t *testing.T) {
 		})
 	}
 	working.Wait()
-	land(t, voting)
 	faults.set(0)
 	if faults.failed == 0 {
 		t.Error("no write failed")
 	}
 	there, err := first.Insert(t.Context(), moved, false)
 	must(t, err)
-	land(t, first)
 	must(t, first.Sweep(t.Context()))
 	expectTidy(t, first)
 	if again, err := first.Insert(t.Context(), moved, false); err != nil || len(again) != users || len(there) > users {
@@ -70,7 +63,30 @@ func TestChoicesThatMoveInCountOnceBesideThoseOfUsers(t *testing.T) {
 			left[choice.Moved-1]++
 		}
 	}
-	if got, want := stored(t, first).Unnamed, (numbers{100 - left[0], max(0, 3-left[1]), 0}); got != want {
-		t.Errorf("unnamed are %v, want %v", got, want)
+	if got := stored(t, first).Named; got != left {
+		t.Errorf("%v moved in, want %v", got, left)
+	}
+}
+
+// A choice that moves in while its parent is counted anew is left to a sweep, with both of its numbers.
+func TestAChoiceThatMovesInDuringACountIsCountedByASweep(t *testing.T) {
+	for name, c := range map[string]struct{ round, read int64 }{"a count is over": {2, 0}, "a count goes on": {1, 1}} {
+		t.Run(name, func(t *testing.T) {
+			votes := newCounter(t, newStore(t))
+			_, err := votes.Parents.Documents.Update(t.Context(), voteID, func(v *vote) error { v.Round = c.round; return nil })
+			must(t, err)
+			there, err := votes.Insert(t.Context(), []choices.MovedIn{{ParentID: voteID, UserID: 1, Round: c.read, Value: 2}}, false)
+			if must(t, err); len(there) > 0 {
+				t.Errorf("%+v are there", there)
+			}
+			if got := stored(t, votes); got.Numbers != (numbers{}) || got.Named != (numbers{}) {
+				t.Errorf("counted in another round: %+v", got)
+			}
+			must(t, votes.Sweep(t.Context()))
+			expectTidy(t, votes)
+			if got := stored(t, votes); got.Numbers != (numbers{0, 1}) || got.Named != (numbers{0, 1}) {
+				t.Errorf("after the sweep: %+v", got)
+			}
+		})
 	}
 }

@@ -3,6 +3,7 @@ package choices_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/apierror"
+	"github.com/waybook/waybook/internal/storetest"
 )
 
 const (
@@ -22,11 +24,11 @@ const (
 
 // vote is a parent with a number for each value from 1.
 type vote struct {
-	ID      int64              `bson:"_id"`
-	Mark    choices.Mark       `bson:"mark"`
-	Numbers [choiceCount]int64 `bson:"numbers"`
-	// Unnamed are the numbers of an old service.
-	Unnamed [choiceCount]int64 `bson:"unnamed"`
+	ID      int64   `bson:"_id"`
+	Round   int64   `bson:"round"`
+	Numbers numbers `bson:"numbers"`
+	// Named are the numbers of choices that moved in.
+	Named numbers `bson:"named"`
 }
 
 type counter = choices.Counter[vote]
@@ -45,7 +47,12 @@ type tb interface {
 
 func newStore(t testing.TB) docstore.Engine {
 	t.Helper()
-	engine, err := embedded.Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
+	return newStoreIn(t, storetest.FastDirectory(t))
+}
+
+func newStoreIn(t testing.TB, directory string) docstore.Engine {
+	t.Helper()
+	engine, err := embedded.Open(t.Context(), filepath.Join(directory, "store.db"))
 	must(t, err)
 	t.Cleanup(func() { must(t, engine.Close()) })
 	return engine
@@ -73,18 +80,18 @@ func openCounter(t tb, engine docstore.Engine) *counter {
 			NotFound:  func(id int64) *apierror.Error { return apierror.NotFound("NO_VOTE", "no vote %d", id) },
 		},
 		Choices:    cast,
-		Mark:       func(v *vote) *choices.Mark { return &v.Mark },
-		Add:        func(v *vote, value int32, by int64) { v.Numbers[value-1] += by },
-		Numbers:    func(v *vote) []int64 { return v.Numbers[:] },
-		Unnamed:    func(v *vote, value int32) *int64 { return &v.Unnamed[value-1] },
-		Background: &choices.Background{},
+		Round:      func(v *vote) *int64 { return &v.Round },
+		RoundField: "round",
+		Numbers: func(v *vote) (all []choices.Number) {
+			for i := range v.Numbers {
+				all = append(all, choices.Number{Count: &v.Numbers[i], Moved: &v.Named[i]})
+			}
+			return all
+		},
+		Fields: func(value int32) (count, moved string) {
+			return fmt.Sprintf("numbers.%d", value-1), fmt.Sprintf("named.%d", value-1)
+		},
 	}
-}
-
-// land waits for the counting that goes on after the reply.
-func land(t tb, c *counter) {
-	t.Helper()
-	must(t, c.Background.Wait(t.Context()))
 }
 
 func must(t tb, err error) {
@@ -155,26 +162,20 @@ func expectExact(t tb, c *counter) {
 	}
 }
 
-// expectTidy checks that all choices are counted and settled, and that the parent is small.
+// expectTidy checks that all choices are counted, that none has a mark, and that no round is left open.
 func expectTidy(t tb, c *counter) {
 	t.Helper()
-	expectSettled(t, c)
-	if group := stored(t, c).Mark.Group; len(group) > choices.SmallGroup {
-		t.Errorf("the parent keeps a group of %d", len(group))
-	}
-}
-
-// expectSettled checks that all choices are counted and settled, and that none is in the index of pending ones.
-func expectSettled(t tb, c *counter) {
-	t.Helper()
-	indexed, err := c.Choices.Count(t.Context(), docstore.All("pending").Everywhere())
+	indexed, err := c.Choices.Count(t.Context(), docstore.All("mark").Everywhere())
 	must(t, err)
 	if indexed != 0 {
-		t.Errorf("the index of pending choices has %d", indexed)
+		t.Errorf("the index of marks has %d", indexed)
+	}
+	if parent := stored(t, c); parent.Round%2 == 1 {
+		t.Errorf("the parent is in round %d", parent.Round)
 	}
 	expectExact(t, c)
 	for _, choice := range all(t, c) {
-		if choice.Pending != choices.Settled || choice.Counted != choice.Wanted {
+		if choice.Mark != 0 || choice.Counted != choice.Wanted {
 			t.Errorf("not settled: %+v", choice)
 		}
 	}

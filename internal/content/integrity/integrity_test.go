@@ -15,6 +15,12 @@ func expectFindings(t *testing.T, got []integrity.Finding, want ...integrity.Fin
 	if len(got) == 0 && len(want) == 0 {
 		return
 	}
+	for i := range got {
+		if got[i].Detail == "" {
+			t.Errorf("%+v has no detail", got[i])
+		}
+		got[i].Detail = ""
+	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
@@ -119,12 +125,12 @@ func TestAFindingNamesAFewParentsAndCountsAll(t *testing.T) {
 func TestProgressCoversBothCollections(t *testing.T) {
 	w := newWorld(t)
 	w.addBox(10, 150, 0)
-	seen := map[string][]int64{}
-	_, err := w.items.Constraint().Check(t.Context(), integrity.Look, func(collection string, documents int64) {
-		seen[collection] = append(seen[collection], documents)
+	var seen []int64
+	_, err := w.items.Constraint().Check(t.Context(), integrity.Look, func(_ string, documents int64) {
+		seen = append(seen, documents)
 	})
 	must(t, err)
-	if want := (map[string][]int64{"boxes": {1}, "items": {100, 150}}); !reflect.DeepEqual(seen, want) {
+	if want := []int64{1, 101, 151}; !slices.Equal(seen, want) {
 		t.Errorf("got %v, want %v", seen, want)
 	}
 }
@@ -136,9 +142,8 @@ func TestAWriteBetweenTwoReadsIsNotAFinding(t *testing.T) {
 		times      int
 		do         func(w *world)
 	}{
-		"an item is added": {"items", 1, func(w *world) { w.addItem(10) }},
-		"a user votes":     {"choices", 1, func(w *world) { w.vote(10, 9, 2) }},
-		// After the second vote, the mark no longer names the first.
+		"an item is added":         {"items", 1, func(w *world) { w.addItem(10) }},
+		"a user votes":             {"choices", 1, func(w *world) { w.vote(10, 9, 2) }},
 		"two users vote each time": {"choices", 5, func(w *world) { w.vote(10, w.newUser(), 2); w.vote(10, w.newUser(), 2) }},
 		"a box is added":           {"items", 1, func(w *world) { w.addBox(5, 1, 1); w.addBox(15, 1, 1) }},
 		"a box is deleted":         {"items", 1, func(w *world) { must(w.t, w.boxes.DeleteBy(w.t.Context(), owner, 10, "")) }},
@@ -197,8 +202,7 @@ func TestACheckDuringWritesFindsNothing(t *testing.T) {
 			isOver = true
 		default:
 		}
-		findings := w.check(integrity.Repair)
-		expectFindings(t, slices.DeleteFunc(findings, func(f integrity.Finding) bool { return f.Kind == integrity.Busy }))
+		expectFindings(t, w.check(integrity.Repair))
 	}
 	expectFindings(t, w.check(integrity.Look))
 }

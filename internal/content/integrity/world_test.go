@@ -2,6 +2,7 @@ package integrity_test
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -21,11 +22,11 @@ import (
 
 // box is a parent that has items and choices.
 type box struct {
-	ID      int64        `bson:"_id"`
-	OwnerID int64        `bson:"owner_id"`
-	Latest  int64        `bson:"latest"`
-	Numbers []int64      `bson:"numbers"`
-	Mark    choices.Mark `bson:"mark"`
+	ID      int64   `bson:"_id"`
+	OwnerID int64   `bson:"owner_id"`
+	Latest  int64   `bson:"latest"`
+	Numbers []int64 `bson:"numbers"`
+	Round   int64   `bson:"round"`
 }
 
 type item struct {
@@ -92,11 +93,14 @@ func newWorld(t *testing.T) *world {
 	}
 	w.votes = &choices.Counter[box]{
 		Parents: w.boxes, Choices: chosen,
-		Mark:    func(b *box) *choices.Mark { return &b.Mark },
-		Add:     func(b *box, value int32, by int64) { b.Numbers[value-1] += by },
-		Numbers: func(b *box) []int64 { return b.Numbers },
-
-		Background: &choices.Background{},
+		Round: func(b *box) *int64 { return &b.Round }, RoundField: "round",
+		Numbers: func(b *box) (all []choices.Number) {
+			for i := range b.Numbers {
+				all = append(all, choices.Number{Count: &b.Numbers[i]})
+			}
+			return all
+		},
+		Fields: func(value int32) (count, moved string) { return fmt.Sprintf("numbers.%d", value-1), "" },
 	}
 	return w
 }
@@ -157,7 +161,6 @@ func (w *world) vote(boxID, userID int64, value int32) {
 	w.t.Helper()
 	_, err := w.votes.Put(w.t.Context(), boxID, userID, choices.Always[box](value))
 	w.expect(err)
-	w.expect(w.votes.Background.Wait(w.t.Context()))
 }
 
 // newUser returns a user who has not voted yet.

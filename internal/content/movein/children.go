@@ -204,6 +204,7 @@ func (c *chosen[P]) store(ctx context.Context, isDry bool) error {
 	isRepeated := map[string]bool{}
 	for _, each := range open(c.items) {
 		each.document.ParentID = each.parentID
+		each.document.Round = *c.counter.Round(parents[each.parentID])
 		key := choices.IDOf(each.parentID, each.document.UserID)
 		switch {
 		case int(each.document.Value) > len(c.counter.Numbers(parents[each.parentID])):

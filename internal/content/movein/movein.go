@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"time"
 
-	"buf.build/go/protovalidate"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -47,11 +46,10 @@ type Mover[P any] struct {
 	moveinv1.UnimplementedMoveInServiceServer
 
 	// Name is the kind, as records name it: album, entry or landmark.
-	Name      string
-	Kind      *content.Kind[P]
-	Profiles  *profiles.Directory
-	Validator protovalidate.Validator
-	Content   Form[P]
+	Name     string
+	Kind     *content.Kind[P]
+	Profiles *profiles.Directory
+	Content  Form[P]
 	// PlaceOf returns the place of content.
 	PlaceOf func(ownerID int64, requestKey string) id.Place
 	// SetQuoted gives a document the identifier of what it quotes, which it has by an old one; nil if content quotes nothing.
@@ -128,9 +126,7 @@ func (m *Mover[P]) MoveIn(ctx context.Context, request *moveinv1.MoveInRequest) 
 	for _, record := range request.GetRecords() {
 		result := &moveinv1.Result{}
 		reply.Results = append(reply.Results, result)
-		if isValid, err := Check(m.Validator, record, result); err != nil {
-			return nil, err
-		} else if !isValid {
+		if !Check(record, result) {
 			continue
 		}
 		_, parentOldID := parent.OfRecord(record)
@@ -172,14 +168,14 @@ func conflict(err error) error {
 }
 
 // Check refuses a record that breaks a rule of its fields. It looks at the content alone, which takes less time.
-func Check(validator protovalidate.Validator, record *moveinv1.Record, result *moveinv1.Result) (isValid bool, err error) {
+func Check(record *moveinv1.Record, result *moveinv1.Result) (isValid bool) {
 	message := record.ProtoReflect()
 	content := message.WhichOneof(message.Descriptor().Oneofs().Get(0))
-	violations, err := rules.Violations(validator, message.Get(content).Message().Interface())
+	violations := rules.Violations(message.Get(content).Message().Interface())
 	if len(violations) > 0 {
 		Refuse(result, "INVALID_PARAMETER", "%s.%s: %s", content.Name(), violations[0].Field, violations[0].Message)
 	}
-	return len(violations) == 0, err
+	return len(violations) == 0
 }
 
 // Settle gives a record that is stored its outcome, by what two messages of one type say of it. All fields are compared,

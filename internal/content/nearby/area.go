@@ -69,14 +69,10 @@ func (c Circle) Locate(lat, lng float64) (away float64, isInside bool) {
 	return away, away <= c.radius
 }
 
-// Documents in a circle are in the order of the distances of their cells, to a tenth of a metre, then of their ids.
+// Documents in a circle are in the order of the distances of their cells, to a tenth of a metre, then in that of the index.
 func (c Circle) positionOf(k Key) position {
-	return position{int64(math.Round(10 * c.distanceOf(k.Cell))), Key{ID: k.ID}}
-}
-
-// distanceOf returns the distance of the middle of a leaf cell, in metres.
-func (c Circle) distanceOf(cell int64) float64 {
-	return float64(c.center.Distance(cellID(cell).Point())) * earthRadius
+	away := float64(c.center.Distance(cellID(k.Cell).Point())) * earthRadius
+	return position{int64(math.Round(10 * away)), k}
 }
 
 // slack is how far, in metres, cells extend beyond a circle. So rounding never leaves out a

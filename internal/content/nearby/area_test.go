@@ -125,7 +125,7 @@ func FuzzNoPlaceOfACircleIsOutsideItsCells(f *testing.F) {
 		if cells := covering(circle.within(radius+slack), fewCells); !cells.ContainsCellID(cellID(leaf)) {
 			t.Errorf("%+v: %v, %v, %v away, is outside of all cells", circle, placeLat, placeLng, away)
 		}
-		if ofCell := circle.distanceOf(leaf); math.Abs(ofCell-away) > cellError/2 {
+		if ofCell := float64(circle.center.Distance(cellID(leaf).Point())) * earthRadius; math.Abs(ofCell-away) > cellError/2 {
 			t.Errorf("%+v: %v, %v is %v away, and its cell %v", circle, placeLat, placeLng, away, ofCell)
 		}
 	})

@@ -77,14 +77,14 @@ func (x Index) in(cells s2.CellUnion) docstore.Where {
 	return docstore.All(CellField).Within(append(spans, docstore.Between(from, to))...).Everywhere()
 }
 
-// at selects the documents in a leaf cell that a filter shows, and possibly more.
-func (x Index) at(cell int64, f Filter) docstore.Where {
-	where := docstore.All(CellField).And(docstore.ValueOf(cell)).Everywhere()
+// at selects the documents in a leaf cell that a filter shows, and possibly more. All of them have the same first values.
+func (x Index) at(cell int64, f Filter) (where docstore.Where, same int) {
+	where = docstore.All(CellField).And(docstore.ValueOf(cell)).Everywhere()
 	switch {
 	case x.Day == "" && f.Category != 0:
-		return where.And(docstore.ValueOf(f.Category))
+		return where.And(docstore.ValueOf(f.Category)), 2
 	case x.Day != "" && f.Until != 0:
-		return where.Within(docstore.UpTo(f.Until))
+		return where.Within(docstore.UpTo(f.Until)), 1
 	}
-	return where
+	return where, 1
 }

@@ -91,27 +91,36 @@ type Found[P any] struct {
 	position
 }
 
-// DocumentsOf returns the documents of a page.
-func DocumentsOf[P any](page []Found[P]) []P {
-	documents := make([]P, len(page))
-	for i := range page {
-		documents[i] = page[i].Document
+// Page is a part of what a search finds.
+type Page[P any] struct {
+	Found []Found[P]
+	// Next is the token of the next page; empty on the last.
+	Next string
+	// Read is how many entries and documents were read.
+	Read int32
+}
+
+// Documents returns the documents of a page.
+func (p Page[P]) Documents() []P {
+	documents := make([]P, len(p.Found))
+	for i := range p.Found {
+		documents[i] = p.Found[i].Document
 	}
 	return documents
 }
 
-// Around returns a page of the documents in a circle, nearest first, and the token of the next one, which is empty on the
-// last. A page may be short although another follows; a full one has a token only if something follows. The first of a page
-// may be nearer than the last of the one before by a tenth of a metre. Errors: docstore.ErrBadToken.
-func (d *Documents[P]) Around(ctx context.Context, circle Circle, query Query) (page []Found[P], next string, err error) {
+// Around returns a page of the documents in a circle, nearest first. A page may be short although another follows; a full
+// one has a token only if something follows. The first of a page may be nearer than the last of the one before by a tenth
+// of a metre. Errors: docstore.ErrBadToken.
+func (d *Documents[P]) Around(ctx context.Context, circle Circle, query Query) (Page[P], error) {
 	s := search[P]{Documents: d, area: circle, Query: query}
-	page, next, err = s.page(ctx, s.around)
-	slices.SortFunc(page, func(a, b Found[P]) int { return cmp.Or(cmp.Compare(a.Distance, b.Distance), cmp.Compare(a.ID, b.ID)) })
-	return page, next, err
+	page, err := s.page(ctx, s.around)
+	slices.SortFunc(page.Found, func(a, b Found[P]) int { return cmp.Or(cmp.Compare(a.Distance, b.Distance), cmp.Compare(a.ID, b.ID)) })
+	return page, err
 }
 
 // In returns a page of the documents in a box of any size, in a stable order, as Around does.
-func (d *Documents[P]) In(ctx context.Context, box Box, query Query) (page []Found[P], next string, err error) {
+func (d *Documents[P]) In(ctx context.Context, box Box, query Query) (Page[P], error) {
 	s := search[P]{Documents: d, area: box, Query: query}
 	return s.page(ctx, s.in)
 }
@@ -121,7 +130,7 @@ type search[P any] struct {
 	*Documents[P]
 	area area
 	Query
-	// reads counts the entries that were read.
+	// reads counts the entries and documents that were read.
 	reads int
 }
 
@@ -139,30 +148,32 @@ func (p position) compare(other position) int {
 // at most want, and the position up to which these are all; isLast if none follow.
 func (s *search[P]) page(
 	ctx context.Context, next func(ctx context.Context, after *position, want int) (found []position, end position, isLast bool, err error),
-) (page []Found[P], token string, err error) {
+) (Page[P], error) {
+	var page []Found[P]
+	upTo := func(end string) (Page[P], error) { return Page[P]{page, end, int32(s.reads)}, nil } // #nosec G115 -- a count
 	after, err := s.parse(s.Token)
 	if err != nil {
-		return nil, "", err
+		return Page[P]{}, err
 	}
 	for {
 		found, end, isLast, err := next(ctx, after, s.Size+1-len(page))
 		if err != nil {
-			return nil, "", err
+			return Page[P]{}, err
 		}
 		// Some may be deleted or moved meanwhile, or just outside of the area. Then others follow.
 		documents, err := s.exactly(ctx, found)
 		if err != nil {
-			return nil, "", err
+			return Page[P]{}, err
 		}
 		page = append(page, documents...)
 		switch {
 		case len(page) > s.Size:
 			page = page[:s.Size]
-			return page, s.tokenOf(page[s.Size-1].position), nil
+			return upTo(s.tokenOf(page[s.Size-1].position))
 		case isLast:
-			return page, "", nil
+			return upTo("")
 		case s.reads >= maxReads && len(page) < s.Size:
-			return page, s.tokenOf(end), nil
+			return upTo(s.tokenOf(end))
 		}
 		after = &end
 	}
@@ -175,6 +186,7 @@ func (s *search[P]) exactly(ctx context.Context, entries []position) (found []Fo
 		for i, entry := range chunk {
 			ids[i] = entry.ID
 		}
+		s.reads += len(ids)
 		documents, err := s.shown(ctx, ids)
 		if err != nil {
 			return nil, err
@@ -193,10 +205,7 @@ func (s *search[P]) exactly(ctx context.Context, entries []position) (found []Fo
 	return found, nil
 }
 
-// originBytes is the length of the hash that ties page tokens to a search, because a position is valid in one area only.
-// The position follows.
-const originBytes = 4
-
+// origin returns a hash that ties page tokens to a search, because a position is valid in one area only.
 func (s *search[P]) origin() []byte {
 	sum := fnv.New32a()
 	_, _ = fmt.Fprintf(sum, "%T %v %v %v", s.area, s.area, s.Category, s.Until != 0)
@@ -204,10 +213,7 @@ func (s *search[P]) origin() []byte {
 }
 
 func (s *search[P]) tokenOf(p position) string {
-	token := s.origin()
-	for _, n := range [...]int64{p.away, p.Cell, p.Day, p.Category, p.ID} {
-		token = binary.AppendVarint(token, n)
-	}
+	token, _ := binary.Append(s.origin(), binary.BigEndian, [...]int64{p.away, p.Cell, p.Day, p.Category, p.ID}) // integers do not fail
 	return docstore.EncodeToken(token)
 }
 
@@ -216,18 +222,14 @@ func (s *search[P]) parse(text string) (*position, error) {
 	if text == "" {
 		return nil, nil
 	}
-	token, err := docstore.DecodeToken(text)
-	if err != nil || len(token) < originBytes || !bytes.Equal(token[:originBytes], s.origin()) {
+	token, _ := docstore.DecodeToken(text)
+	numbers, isOurs := bytes.CutPrefix(token, s.origin())
+	var n [5]int64
+	if length, err := binary.Decode(numbers, binary.BigEndian, &n); !isOurs || err != nil || length < len(numbers) {
 		return nil, docstore.ErrBadToken
 	}
-	var p position
-	token = token[originBytes:]
-	for _, field := range [...]*int64{&p.away, &p.Cell, &p.Day, &p.Category, &p.ID} {
-		n, length := binary.Varint(token)
-		*field, token = n, token[max(0, length):]
-	}
-	if p.away < 0 || float64(p.away) > 10*math.Pi*earthRadius || s.tokenOf(p) != text { // a position has one token
+	if n[0] < 0 || float64(n[0]) > 10*math.Pi*earthRadius {
 		return nil, docstore.ErrBadToken
 	}
-	return &p, nil
+	return &position{n[0], Key{n[1], n[2], n[3], n[4]}}, nil
 }

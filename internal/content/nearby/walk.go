@@ -55,6 +55,9 @@ func (s *search[P]) in(ctx context.Context, after *position, want int) (found []
 		if len(keys) < query.Most {
 			return found, end, true, nil
 		}
+		if s.Until != 0 && end.Day > s.Until { // and so are all that follow at this place
+			end.Day, end.Category, end.ID = math.MaxInt64, math.MaxInt64, math.MaxInt64
+		}
 		query.After = s.index.valuesOf(end.Key)
 	}
 	return found, end, false, nil
@@ -141,7 +144,7 @@ func (w *walk[P]) bound() float64 {
 
 // wholly returns the last position of which all documents are within a radius.
 func wholly(radius float64) position {
-	return position{int64(math.Floor(10*radius - 0.5)), Key{ID: math.MaxInt64}}
+	return position{int64(math.Floor(10*radius - 0.5)), Key{Cell: math.MaxInt64}}
 }
 
 // count counts the found documents up to a position.
@@ -183,7 +186,7 @@ type part struct {
 	keys         []Key
 }
 
-// query reads a part. If it reaches its limit in the first leaf cell, it reads all of that.
+// query reads a part. If it reaches its limit in the first leaf cell, it reads what is wanted of that.
 func (w *walk[P]) query(ctx context.Context, p *part) (err error) {
 	if len(p.todo) == 0 {
 		return nil
@@ -195,10 +198,8 @@ func (w *walk[P]) query(ctx context.Context, p *part) (err error) {
 	// More entries may be in the last cell.
 	last := p.keys[len(p.keys)-1].Cell
 	if p.keys[0].Cell == last {
-		p.todo = s2.CellUnion{cellID(last)}
-		p.keys, err = w.entries(ctx, docstore.Query{Where: w.index.at(last, w.Filter), Limit: lastLimit})
-		p.reads += len(p.keys)
-		return err
+		p.todo, p.keys = s2.CellUnion{cellID(last)}, nil
+		return w.queryCell(ctx, p, last)
 	}
 	for p.keys[len(p.keys)-1].Cell == last {
 		p.keys = p.keys[:len(p.keys)-1]
@@ -207,6 +208,35 @@ func (w *walk[P]) query(ctx context.Context, p *part) (err error) {
 		_, p.todo = split(p.todo, last+nextCell)
 	} else {
 		p.todo, _ = split(p.todo, last)
+	}
+	return nil
+}
+
+// queryCell reads the first entries of a leaf cell that are wanted. No others are, because they are in the order of the search.
+func (w *walk[P]) queryCell(ctx context.Context, p *part, cell int64) error {
+	where, same := w.index.at(cell, w.Filter)
+	query := docstore.Query{Where: where, Limit: p.limit, Most: p.limit}
+	first := w.circle.positionOf(Key{Cell: cell})
+	if cell == w.after.Cell && first.away == w.after.away {
+		query.After = w.index.valuesOf(w.after.Key)[same:]
+	} else if first.compare(w.after) < 0 {
+		return nil
+	}
+	for shown := 0; shown < w.want; {
+		keys, err := w.entries(ctx, query)
+		if err != nil {
+			return err
+		}
+		p.reads += len(keys)
+		for _, k := range keys {
+			if w.shows(k) {
+				p.keys, shown = append(p.keys, k), shown+1
+			}
+		}
+		if len(keys) < query.Most {
+			return nil
+		}
+		query.After = w.index.valuesOf(keys[len(keys)-1])[same:]
 	}
 	return nil
 }
@@ -230,7 +260,7 @@ func (w *walk[P]) keep(keys []Key) (shown int) {
 		if shown++; k.Cell != last.Cell || shown == 1 {
 			p = w.circle.positionOf(k)
 		}
-		last, p.ID = k, k.ID
+		last, p.Key = k, k
 		if float64(p.away)-0.5 <= 10*bound && p.compare(w.after) > 0 {
 			w.found = append(w.found, p)
 		}

@@ -40,25 +40,6 @@ func (c *Collection[T]) Get(ctx context.Context, id int64) (T, error) {
 	return document, c.errorOf(err, id)
 }
 
-// GetLinearizable returns a document that no later failure undoes. It takes about as long
-// as a write. See docstore.Linearizable.
-func (c *Collection[T]) GetLinearizable(ctx context.Context, id int64) (T, error) {
-	document, err := c.Documents.Get(ctx, id, docstore.Linearizable)
-	return document, c.errorOf(err, id)
-}
-
-// GetStored returns a document for Documents.UpdateFrom.
-func (c *Collection[T]) GetStored(ctx context.Context, id int64) ([]docstore.Stored[T], error) {
-	stored, err := c.Documents.GetStored(ctx, []int64{id})
-	if err == nil && len(stored) == 0 { // no majority may have it yet
-		stored, err = c.Documents.GetStored(ctx, []int64{id}, docstore.Linearizable)
-	}
-	if err == nil && len(stored) == 0 {
-		err = c.NotFound(id)
-	}
-	return stored, err
-}
-
 // Require checks that a document exists.
 func (c *Collection[T]) Require(ctx context.Context, id int64) error {
 	_, err := c.Get(ctx, id)

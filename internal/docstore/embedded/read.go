@@ -46,14 +46,15 @@ func (t *table) get(ctx context.Context, id docstore.Value, scan docstore.Scan) 
 
 // Scan gets one document, or walks an index.
 func (t *table) Scan(ctx context.Context, scan docstore.Scan) (documents []bson.Raw, more bool, err error) {
-	if scan.As == docstore.Listed && !t.engine.db.IsReadOnly() {
+	id, isOne := scan.OneID()
+	if waits := scan.As == docstore.Listed || scan.As == docstore.Linearizable && !isOne; waits && !t.engine.db.IsReadOnly() {
 		defer func() {
 			if err == nil {
 				err = t.engine.makeDurable(ctx)
 			}
 		}()
 	}
-	if id, isOne := scan.OneID(); isOne && scan.Limit > 0 && scan.After == nil {
+	if isOne && scan.Limit > 0 && scan.After == nil {
 		documents, err = t.get(ctx, id, scan)
 		return documents, false, err
 	}

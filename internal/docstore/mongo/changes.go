@@ -216,40 +216,6 @@ func (t *table) checkStamping(ctx context.Context) error {
 	return err
 }
 
-// Unstamped counts the documents of a collection that have no stamp, so that followers never see them.
-func (e *Engine) Unstamped(ctx context.Context, spec docstore.Spec) (n int64, err error) {
-	if spec.Feed == nil {
-		return 0, nil
-	}
-	err = e.call(ctx, func() error {
-		counted := options.Count().SetComment(everywhere)
-		n, err = e.database.Collection(spec.Name).CountDocuments(ctx, withoutStamp(), counted)
-		return err
-	})
-	return n, err
-}
-
-// Stamp stamps the documents of a collection that have no stamp, and returns how many.
-func (e *Engine) Stamp(ctx context.Context, spec docstore.Spec) (n int64, err error) {
-	if spec.Feed == nil {
-		return 0, nil
-	}
-	err = e.call(ctx, func() error {
-		now := bson.D{stamping(docstore.ChangedField)}
-		result, err := e.database.Collection(spec.Name).UpdateMany(ctx, withoutStamp(), now, options.UpdateMany().SetComment(everywhere))
-		if result != nil {
-			n = result.ModifiedCount
-		}
-		return err
-	})
-	return n, err
-}
-
-// withoutStamp is the filter of documents whose stamp is missing or zero.
-func withoutStamp() bson.D {
-	return bson.D{{Key: docstore.ChangedField, Value: bson.D{{Key: "$in", Value: bson.A{nil, bson.Timestamp{}}}}}}
-}
-
 // Renew draws another identifier for each feed. The tools of the server do not do so when they restore a store.
 func (e *Engine) Renew(ctx context.Context) error {
 	return e.call(ctx, func() error {

@@ -289,6 +289,12 @@ func (e *Engine) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, 
 // clock returns the time since the engine was opened.
 func (e *Engine) clock() time.Duration { return time.Since(e.start) }
 
+// Do runs calls of the driver on the database, for data that are no documents of the port. Its errors are those of the
+// port.
+func (e *Engine) Do(ctx context.Context, do func(*mongo.Database) error) error {
+	return e.call(ctx, func() error { return do(e.database) })
+}
+
 // call runs one method of the port, which may make several calls of the driver. It
 // converts the driver's error to one of the port.
 func (e *Engine) call(ctx context.Context, do func() error) error {

@@ -74,10 +74,16 @@ func (t *table) Scan(ctx context.Context, scan docstore.Scan) (documents []bson.
 	}
 	used := 0
 	err = t.engine.call(ctx, func() error {
+		var at docstore.Moment
+		if _, isOne := scan.OneID(); concern == linearizable && !isOne {
+			if at, _, err = t.tick(ctx); err != nil {
+				return err
+			}
+		}
 		for !selected.bounds.Empty {
 			next := query{
 				filter: t.filter(selected), order: orderOf(rest, scan.Descending), fields: projection(scan.Fields, selected.bounds.Rest),
-				limit: size.likelyToFit(wanted-len(documents), scan.MaxBytes, used), comment: selected.comment, concern: concern,
+				limit: size.likelyToFit(wanted-len(documents), scan.MaxBytes, used), comment: selected.comment, concern: concern, at: at,
 			}
 			found, follow, err := t.find(ctx, next)
 			if err != nil {

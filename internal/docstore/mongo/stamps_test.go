@@ -16,37 +16,6 @@ func followedSpec() docstore.Spec {
 	return spec
 }
 
-func TestDocumentsWithoutAStampAreCountedAndStamped(t *testing.T) {
-	engine, peer := openOn(t, func(command string, _ bson.Raw) bson.D {
-		if command == "aggregate" {
-			return firstBatch(bson.D{{Key: "n", Value: 3}})
-		}
-		return append(bson.D{{Key: "n", Value: 3}, {Key: "nModified", Value: 3}}, done...)
-	})
-	for what, of := range map[string]func(docstore.Spec) (int64, error){
-		"counted": func(spec docstore.Spec) (int64, error) { return engine.Unstamped(t.Context(), spec) },
-		"stamped": func(spec docstore.Spec) (int64, error) { return engine.Stamp(t.Context(), spec) },
-	} {
-		if n, err := of(followedSpec()); n != 3 || err != nil {
-			t.Errorf("%d %s, %v", n, what, err)
-		}
-		if n, err := of(placedSpec()); n != 0 || err != nil {
-			t.Errorf("without a feed: %d %s, %v", n, what, err)
-		}
-	}
-	want := `{"_changed": {"$in": [null,{"$timestamp":{"t":0,"i":0}}]}}`
-	if sent := peer.commands("aggregate"); len(sent) != 1 || sent[0].Lookup("pipeline", "0", "$match").String() != want {
-		t.Errorf("got %v", sent)
-	}
-	sent := peer.commands("update")
-	if len(sent) != 1 || sent[0].Lookup("updates", "0", "q").String() != want {
-		t.Fatalf("got %v", sent)
-	}
-	if update := sent[0].Lookup("updates", "0", "u").String(); update != `{"$currentDate": {"_changed": {"$type": "timestamp"}}}` {
-		t.Errorf("the update is %s", update)
-	}
-}
-
 // A server that ignores $currentDate would leave documents without a time, which no follower is shown.
 func TestACollectionWithAFeedIsNotOpenedOnAServerThatDoesNotStamp(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -4,8 +4,10 @@
 package observed
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -56,37 +58,29 @@ type table struct {
 	engine engine
 }
 
-// probe is a call in flight.
-type probe struct {
-	table       *table
-	verb, index string
-	began       time.Time
-	span        trace.Span
-}
-
-func (t *table) begin(ctx context.Context, verb, index string) (context.Context, probe) {
-	p := probe{table: t, verb: verb, index: index, began: time.Now()}
+// report calls a method and reports the call: of an error only the kind, because its text may contain stored data.
+func report[Q, R any](
+	ctx context.Context, t *table, verb, index string, method func(context.Context, Q) (R, error), of Q,
+) (R, error) {
+	var span trace.Span
 	if t.engine.tracer != nil && trace.SpanContextFromContext(ctx).IsValid() {
-		ctx, p.span = t.engine.tracer.Start(ctx, verb+" "+t.name, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
-			attribute.String("db.collection.name", t.name), attribute.String("db.operation.name", verb), attribute.String("waybook.index", index)))
+		ctx, span = t.engine.tracer.Start(ctx, verb+" "+t.name, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
+			attribute.String("db.collection.name", t.name), attribute.String("db.operation.name", verb),
+			attribute.String("waybook.index", index)))
 	}
-	return ctx, p
-}
-
-// end reports the call. It reports only the kind of an error, because the text of the
-// error may contain stored data.
-func (p probe) end(err error) {
+	began := time.Now()
+	result, err := method(ctx, of)
 	outcome := outcomeOf(err)
-	p.table.engine.tell(Call{p.table.name, p.verb, p.index, outcome, time.Since(p.began)})
-	if p.span == nil {
-		return
+	t.engine.tell(Call{t.name, verb, index, outcome, time.Since(began)})
+	if span == nil {
+		return result, err
 	}
-	p.span.SetAttributes(attribute.String("waybook.outcome", outcome))
-	switch outcome {
-	case "unavailable", "timeout", "error":
-		p.span.SetStatus(codes.Error, outcome)
+	span.SetAttributes(attribute.String("waybook.outcome", outcome))
+	if slices.Contains([]string{"unavailable", "timeout", "error"}, outcome) {
+		span.SetStatus(codes.Error, outcome)
 	}
-	p.span.End()
+	span.End()
+	return result, err
 }
 
 func outcomeOf(err error) string {
@@ -112,73 +106,55 @@ func outcomeOf(err error) string {
 }
 
 // Insert stores documents. If some are refused, the outcome is that of the first refusal.
-func (t *table) Insert(ctx context.Context, documents []bson.Raw) ([]error, error) {
-	ctx, call := t.begin(ctx, "insert", docstore.IDIndex)
-	errs, err := t.Table.Insert(ctx, documents)
-	first := err
-	for i := 0; first == nil && i < len(errs); i++ {
-		first = errs[i]
-	}
-	call.end(first)
+func (t *table) Insert(ctx context.Context, documents []bson.Raw) (errs []error, err error) {
+	_, _ = report(ctx, t, "insert", docstore.IDIndex, func(ctx context.Context, documents []bson.Raw) (none struct{}, _ error) {
+		errs, err = t.Table.Insert(ctx, documents)
+		return none, cmp.Or(err, cmp.Or(errs...))
+	}, documents)
 	return errs, err
 }
 
 // Update changes a document.
 func (t *table) Update(ctx context.Context, change docstore.Change) (bson.Raw, error) {
-	ctx, call := t.begin(ctx, "update", docstore.IDIndex)
-	before, err := t.Table.Update(ctx, change)
-	call.end(err)
-	return before, err
+	return report(ctx, t, "update", docstore.IDIndex, t.Table.Update, change)
 }
 
 // UpdateMany changes documents.
 func (t *table) UpdateMany(ctx context.Context, changes []docstore.Change) (int64, error) {
-	ctx, call := t.begin(ctx, "update_many", docstore.IDIndex)
-	made, err := t.Table.UpdateMany(ctx, changes)
-	call.end(err)
-	return made, err
+	return report(ctx, t, "update_many", docstore.IDIndex, t.Table.UpdateMany, changes)
 }
 
 // Delete removes a document.
 func (t *table) Delete(ctx context.Context, deletion docstore.Deletion) error {
-	ctx, call := t.begin(ctx, "delete", docstore.IDIndex)
-	err := t.Table.Delete(ctx, deletion)
-	call.end(err)
+	_, err := report(ctx, t, "delete", docstore.IDIndex, func(ctx context.Context, of docstore.Deletion) (none struct{}, _ error) {
+		return none, t.Table.Delete(ctx, of)
+	}, deletion)
 	return err
 }
 
 // Scan returns documents. If it looks for one by its id and there is none, the outcome is not_found.
-func (t *table) Scan(ctx context.Context, scan docstore.Scan) ([]bson.Raw, bool, error) {
-	ctx, call := t.begin(ctx, scan.Verb(), scan.Index())
-	documents, more, err := t.Table.Scan(ctx, scan)
-	if _, isOne := scan.OneID(); isOne && err == nil && len(documents) == 0 {
-		call.end(docstore.ErrNotFound)
-	} else {
-		call.end(err)
-	}
+func (t *table) Scan(ctx context.Context, scan docstore.Scan) (documents []bson.Raw, more bool, err error) {
+	_, _ = report(ctx, t, scan.Verb(), scan.Index(), func(ctx context.Context, scan docstore.Scan) (none struct{}, _ error) {
+		documents, more, err = t.Table.Scan(ctx, scan)
+		if _, isOne := scan.OneID(); isOne && err == nil && len(documents) == 0 {
+			return none, docstore.ErrNotFound
+		}
+		return none, err
+	}, scan)
 	return documents, more, err
 }
 
 // Count counts documents.
 func (t *table) Count(ctx context.Context, where docstore.Where) (int64, error) {
-	ctx, call := t.begin(ctx, "count", where.Index())
-	n, err := t.Table.Count(ctx, where)
-	call.end(err)
-	return n, err
+	return report(ctx, t, "count", where.Index(), t.Table.Count, where)
 }
 
 // DeleteAll deletes documents.
 func (t *table) DeleteAll(ctx context.Context, where docstore.Where) (int64, error) {
-	ctx, call := t.begin(ctx, "delete_all", where.Index())
-	n, err := t.Table.DeleteAll(ctx, where)
-	call.end(err)
-	return n, err
+	return report(ctx, t, "delete_all", where.Index(), t.Table.DeleteAll, where)
 }
 
 // Changes returns changes.
 func (t *table) Changes(ctx context.Context, scan docstore.ChangeScan) (docstore.ChangeBatch, error) {
-	ctx, call := t.begin(ctx, "changes", docstore.ChangedField)
-	batch, err := t.Table.Changes(ctx, scan)
-	call.end(err)
-	return batch, err
+	return report(ctx, t, "changes", docstore.ChangedField, t.Table.Changes, scan)
 }

@@ -7,11 +7,13 @@ package admission
 import (
 	"context"
 	"errors"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/semaphore"
+	"golang.org/x/time/rate"
 )
 
 // ErrFull reports that all slots and the queue are full, or that no slot became free
@@ -130,8 +132,8 @@ func (g *Gate) Limit() int64 {
 }
 
 // PerKey limits the concurrency of each key, such as the ClientKey of a client, whose wider networks have
-// limits too (KeysOf, Allowance). The empty key has no limit, and a nil PerKey has none at all. It remembers only the keys that hold a slot. It may
-// be used concurrently.
+// limits too (KeysOf, Allowance). The empty key has no limit, and a nil PerKey has none at all. It remembers only the
+// keys that hold a slot. It may be used concurrently.
 type PerKey struct {
 	slots int
 
@@ -147,6 +149,25 @@ func NewPerKey(slots int) *PerKey {
 	return &PerKey{slots: slots, taken: map[string]int{}}
 }
 
+// Full returns the first of KeysOf without a free slot, or "".
+func (p *PerKey) Full(key string) string {
+	if p == nil || key == "" {
+		return ""
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.full(KeysOf(key))
+}
+
+func (p *PerKey) full(keys []string) string {
+	for i, each := range keys {
+		if p.taken[each] >= p.slots*Allowance(i) {
+			return each
+		}
+	}
+	return ""
+}
+
 // TryEnter takes a slot of a key if one is free. The caller returns it with Leave.
 func (p *PerKey) TryEnter(key string) bool {
 	if p == nil || key == "" {
@@ -155,15 +176,11 @@ func (p *PerKey) TryEnter(key string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	keys := KeysOf(key)
-	for i, each := range keys {
-		if each != "" && p.taken[each] >= p.slots*Allowance(i) {
-			return false
-		}
+	if p.full(keys) != "" {
+		return false
 	}
 	for _, each := range keys {
-		if each != "" {
-			p.taken[each]++
-		}
+		p.taken[each]++
 	}
 	return true
 }
@@ -184,24 +201,19 @@ func (p *PerKey) Leave(key string) {
 
 // maxKeys is the maximum number of keys in a generation. A Rate keeps two generations,
 // so it takes at most about 20 MB.
-const maxKeys = 100_000
+const maxKeys = 75_000
 
-// Rate limits the events of each key to a rate per second, with a burst for a key that
-// was idle. The wider networks of a ClientKey have limits too (KeysOf, Allowance). It may be used concurrently.
-//
-// It uses the generic cell rate algorithm, which is equivalent to a token bucket. For each
-// key it stores one time: when all events so far would have happened at the even rate. A
-// time in the past carries no information, so the Rate evicts the least recently used
-// keys first.
+// Rate limits the events of each key to a rate per second, with a burst for a key that was idle. The wider networks of
+// a ClientKey have limits too (KeysOf, Allowance). It forgets the keys that were not used for the longest time. It may
+// be used concurrently.
 type Rate struct {
-	each  time.Duration // between two events at the even rate
-	burst time.Duration // how far a key may be ahead of the even rate
-	now   func() time.Time
+	perSecond rate.Limit
+	burst     int
+	now       func() time.Time
 
-	mu       sync.Mutex
-	young    map[string]time.Time
-	old      map[string]time.Time
-	maxYoung int
+	mu         sync.Mutex
+	young, old map[string]*rate.Limiter
+	maxYoung   int
 }
 
 // NewRate returns a limit that allows each key perSecond events per second. A key that was idle
@@ -211,85 +223,83 @@ func NewRate(perSecond float64, burst time.Duration, now func() time.Time) *Rate
 	if !(perSecond > 0) { // also excludes NaN
 		return nil
 	}
-	each := time.Duration(float64(time.Second) / perSecond)
 	return &Rate{
-		each: each, burst: max(burst, each), now: now,
-		young: map[string]time.Time{}, maxYoung: maxKeys,
+		perSecond: rate.Limit(perSecond), burst: max(1, int(math.Round(perSecond*burst.Seconds()))), now: now,
+		young: map[string]*rate.Limiter{}, maxYoung: maxKeys,
 	}
 }
 
 // Take counts an event of a key and returns 0. If the event exceeds the limit, Take does
 // not count it and returns how long the key must wait.
-func (l *Rate) Take(key string) (retryAfter time.Duration) {
-	if l == nil {
+func (r *Rate) Take(key string) (retryAfter time.Duration) {
+	if r == nil {
 		return 0
 	}
-	now := l.now()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	keys := KeysOf(key)
-	retryAfter = l.wait(keys, now)
-	l.add(keys, now, retryAfter == 0)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now, keys := r.now(), KeysOf(key)
+	retryAfter = r.wait(keys, now)
+	for i, each := range keys {
+		limiter := r.keep(each, Allowance(i)) // also of a refused key: one that keeps trying must not be forgotten
+		if retryAfter == 0 {
+			limiter.ReserveN(now, 1)
+		}
+	}
 	return retryAfter
 }
 
 // Wait returns how long a key must wait for an event, and counts none. With Charge it limits events that are
 // known only afterwards.
-func (l *Rate) Wait(key string) time.Duration {
-	if l == nil {
+func (r *Rate) Wait(key string) time.Duration {
+	if r == nil {
 		return 0
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.wait(KeysOf(key), l.now())
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.wait(KeysOf(key), r.now())
 }
 
 // Charge counts an event of a key that has happened, also one beyond the limit: events at the same time then
 // wait for as long as if they had come one after the other.
-func (l *Rate) Charge(key string) {
-	if l == nil {
+func (r *Rate) Charge(key string) {
+	if r == nil {
 		return
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.add(KeysOf(key), l.now(), true)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, each := range KeysOf(key) {
+		r.keep(each, Allowance(i)).ReserveN(r.now(), 1)
+	}
 }
 
 // wait returns how long keys must wait for an event. The caller holds the lock.
-func (l *Rate) wait(keys [3]string, now time.Time) (longest time.Duration) {
-	for i, key := range keys {
-		if i == 0 || key != "" {
-			longest = max(longest, l.done(key, now).Add(l.each/time.Duration(Allowance(i))).Sub(now)-l.burst)
+func (r *Rate) wait(keys []string, now time.Time) (longest time.Duration) {
+	for _, key := range keys {
+		if limiter := r.find(key); limiter != nil {
+			seconds := (1 - limiter.TokensAt(now)) / float64(limiter.Limit())
+			longest = max(longest, time.Duration(math.Ceil(seconds*float64(time.Second))))
 		}
 	}
 	return longest
 }
 
-func (l *Rate) done(key string, now time.Time) time.Time {
-	done, known := l.young[key]
-	if !known {
-		done = l.old[key]
+// find returns the limiter of a key, or nil. The caller holds the lock.
+func (r *Rate) find(key string) *rate.Limiter {
+	if found := r.young[key]; found != nil {
+		return found
 	}
-	if done.Before(now) {
-		return now
-	}
-	return done
+	return r.old[key]
 }
 
-// add stores keys, with one more event if it isCounted. The caller holds the lock. Refused keys are stored too:
-// a key that keeps trying must not be evicted.
-func (l *Rate) add(keys [3]string, now time.Time, isCounted bool) {
-	for i, key := range keys {
-		if i > 0 && key == "" {
-			continue
-		}
-		done := l.done(key, now)
-		if isCounted {
-			done = done.Add(l.each / time.Duration(Allowance(i)))
-		}
-		if _, known := l.young[key]; !known && len(l.young) >= l.maxYoung {
-			l.old, l.young = l.young, map[string]time.Time{}
-		}
-		l.young[key] = done
+// keep returns the limiter of a key, which it makes if there is none. The caller holds the lock.
+func (r *Rate) keep(key string, allowance int) *rate.Limiter {
+	limiter := r.find(key)
+	if limiter == nil {
+		limiter = rate.NewLimiter(r.perSecond*rate.Limit(allowance), r.burst*allowance)
 	}
+	if r.young[key] == nil && len(r.young) >= r.maxYoung {
+		r.old, r.young = r.young, map[string]*rate.Limiter{}
+	}
+	r.young[key] = limiter
+	return limiter
 }

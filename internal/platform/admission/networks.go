@@ -5,52 +5,35 @@ import (
 	"strings"
 )
 
-// Networks are the networks by which a client is counted, the smallest first: its IPv4 address, or the
-// /64, the /56 and the /48 of its IPv6 address. Providers give a customer any of the three, so nobody gets new
-// allowances by moving within them. A network that is missing is the zero Prefix.
-type Networks [3]netip.Prefix
-
-// NetworksOf returns the networks of an address; none for the zero Addr.
-func NetworksOf(address netip.Addr) (n Networks) {
-	switch {
-	case address.Is6():
-		for i, bits := range [...]int{64, 56, 48} {
-			n[i] = netip.PrefixFrom(address, bits).Masked()
-		}
-	case address.IsValid():
-		n[0] = netip.PrefixFrom(address, address.BitLen())
-	}
-	return n
-}
-
-// Allowance is how many times the limit of one client the network i may use. Others may be in it: with the
-// same limit, one could use up that of a neighbour.
-func Allowance(i int) int { return 1 << i }
-
 // ClientKey returns the key of a client for a PerKey or a Rate: its IPv4 address, or its /64 as a CIDR; "" for the
 // zero Addr.
 func ClientKey(address netip.Addr) string {
-	if n := NetworksOf(address); address.Is6() {
-		return n[0].String()
-	}
-	if !address.IsValid() {
+	switch address = address.Unmap(); {
+	case !address.IsValid():
 		return ""
+	case address.Is4():
+		return address.String()
 	}
-	return address.String()
+	return network(address, 64)
 }
 
-// KeysOf returns the keys under which the limits count a key: of the key of an IPv6 client, or of its address, those
-// of its networks; of any other, the key itself, and "" for the rest.
-func KeysOf(key string) (keys [3]string) {
-	keys[0] = key
-	if !strings.Contains(key, ":") {
-		return keys
-	}
-	address, _, _ := strings.Cut(key, "/")
-	if parsed, err := netip.ParseAddr(address); err == nil && parsed.Unmap().Is6() {
-		for i, network := range NetworksOf(parsed.WithZone("")) {
-			keys[i] = network.String()
+// KeysOf returns the keys under which the limits count a key: of the key of an IPv6 client, or of its address, its
+// /64, /56 and /48; of any other, only the key itself. Providers give a customer any of the three, so nobody gets new
+// allowances by moving within them.
+func KeysOf(key string) []string {
+	if strings.Contains(key, ":") {
+		text, _, _ := strings.Cut(key, "/")
+		if address, err := netip.ParseAddr(text); err == nil && address.Unmap().Is6() {
+			return []string{network(address, 64), network(address, 56), network(address, 48)}
 		}
 	}
-	return keys
+	return []string{key}
+}
+
+// Allowance is how many times the limit of one client the key i of KeysOf may use. Others may be in the network: with
+// the same limit, one could use up that of a neighbour.
+func Allowance(i int) int { return 1 << i }
+
+func network(address netip.Addr, bits int) string {
+	return netip.PrefixFrom(address.WithZone(""), bits).Masked().String()
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"sync"
 
 	"github.com/waybook/waybook/internal/platform/admission"
@@ -37,7 +38,7 @@ type Limiter struct {
 
 	mu      sync.Mutex
 	open    int
-	clients map[netip.Prefix]int
+	clients *admission.PerKey
 	// waiting has the connections that may give way, the next one first: those that wait for a request,
 	// and with ServedGiveWay all.
 	waiting list.List
@@ -53,7 +54,7 @@ func New(limits Limits) *Limiter {
 	if limits.IsProxy == nil {
 		limits.IsProxy = func(netip.Addr) bool { return false }
 	}
-	return &Limiter{limits: limits, clients: map[netip.Prefix]int{}}
+	return &Limiter{limits: limits, clients: admission.NewPerKey(limits.PerClient)}
 }
 
 // Stats returns the usage of the limiter.
@@ -122,31 +123,22 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 }
 
-// clientOf returns the networks by which PerClient counts a connection; none if PerClient does not
-// apply.
-func (l *Limiter) clientOf(connection net.Conn) admission.Networks {
+// clientOf returns the keys by which PerClient counts a connection: a client and its networks.
+func (l *Limiter) clientOf(connection net.Conn) []string {
 	address, ok := connection.RemoteAddr().(*net.TCPAddr)
-	if !ok {
-		return admission.Networks{} // a Unix socket: its clients have no addresses
+	if !ok || l.limits.IsProxy(address.AddrPort().Addr().Unmap().WithZone("")) {
+		return []string{""} // a proxy, or a Unix socket, whose clients have no addresses
 	}
-	peer := address.AddrPort().Addr().Unmap().WithZone("")
-	if l.limits.PerClient <= 0 || l.limits.IsProxy(peer) {
-		return admission.Networks{}
-	}
-	return admission.NetworksOf(peer)
+	return admission.KeysOf(admission.ClientKey(address.AddrPort().Addr()))
 }
 
 // admit counts a connection if there is room for it, and reports whether there is.
 func (l *Limiter) admit(c *conn, waits bool) bool {
 	l.mu.Lock()
-	displaced, hasRoom := l.makeRoom(c.client)
+	displaced, hasRoom := l.makeRoom(c.client[0])
 	if hasRoom {
 		l.open++
-		for _, network := range c.client {
-			if network.IsValid() {
-				l.clients[network]++
-			}
-		}
+		l.clients.TryEnter(c.client[0])
 		c.isCounted = true
 		if waits {
 			c.place = l.waiting.PushBack(c)
@@ -168,19 +160,14 @@ func (l *Limiter) admit(c *conn, waits bool) bool {
 
 // makeRoom reports whether one more connection of a client fits. It may stop counting a waiting
 // connection for that, which the caller has to close.
-func (l *Limiter) makeRoom(client admission.Networks) (displaced *conn, hasRoom bool) {
-	full := -1 // the smallest full network: a connection that leaves it leaves the wider ones too
-	for i, network := range client {
-		if full < 0 && network.IsValid() && l.clients[network] >= l.limits.PerClient*admission.Allowance(i) {
-			full = i
-		}
-	}
-	if full < 0 && (l.limits.All <= 0 || l.open < l.limits.All) {
+func (l *Limiter) makeRoom(client string) (displaced *conn, hasRoom bool) {
+	full := l.clients.Full(client) // the smallest network: a connection that leaves it leaves the wider ones too
+	if full == "" && (l.limits.All <= 0 || l.open < l.limits.All) {
 		return nil, true
 	}
 	for element := l.waiting.Front(); element != nil; element = element.Next() {
 		c := element.Value.(*conn)
-		if full < 0 || c.client[full] == client[full] {
+		if full == "" || slices.Contains(c.client, full) {
 			l.forget(c)
 			l.stats.Displaced++
 			return c, true
@@ -196,11 +183,7 @@ func (l *Limiter) forget(c *conn) {
 	}
 	c.isCounted = false
 	l.open--
-	for _, network := range c.client {
-		if l.clients[network]--; l.clients[network] <= 0 {
-			delete(l.clients, network)
-		}
-	}
+	l.clients.Leave(c.client[0])
 	l.leave(c)
 }
 

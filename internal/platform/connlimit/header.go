@@ -7,8 +7,6 @@ import (
 	"io"
 	"net"
 	"time"
-
-	"github.com/waybook/waybook/internal/platform/admission"
 )
 
 // header follows the lines of a request's header as they are read. The zero header is at its
@@ -47,7 +45,8 @@ func (h *header) read(part []byte) {
 type conn struct {
 	net.Conn
 	limiter *Limiter
-	client  admission.Networks
+	// client is the result of Limiter.clientOf.
+	client []string
 	// isCounted and place, that in a list of the limiter, are guarded by the limiter.
 	isCounted bool
 	place     *list.Element

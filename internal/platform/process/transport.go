@@ -164,6 +164,7 @@ func (t Transport) Dial(name, address string, options ...grpc.DialOption) (*grpc
 	options = append(options,
 		grpc.WithTransportCredentials(secured),
 		grpc.WithDefaultServiceConfig(config),
+		grpc.WithDisableServiceConfig(), // it would be looked up as text in DNS
 		// With gRPC's default, a server that comes back would stay unused for up to two
 		// minutes.
 		grpc.WithConnectParams(grpc.ConnectParams{

@@ -12,7 +12,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"buf.build/go/protovalidate"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
@@ -60,7 +59,7 @@ func newStore(t *testing.T, mebibytes int) embeddedSource {
 // serveStore serves a store over TCP and returns a client that receives at most 64 KiB ahead.
 func serveStore(t *testing.T, store *storeServer) storev1.StoreServiceClient {
 	t.Helper()
-	interceptors := NewInterceptors(protovalidate.GlobalValidator, Load{}, nil, process.NewMetrics(), slog.New(slog.DiscardHandler))
+	interceptors := NewInterceptors(Load{}, nil, process.NewMetrics(), slog.New(slog.DiscardHandler))
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -261,8 +261,8 @@ func (c codec) Marshal(message any) (mem.BufferSlice, error) {
 }
 
 func lendMemory(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
-	ctx, memory := arena.With(ctx)
-	message, err := handler(ctx, request)
+	ctx, memory := arena.Lend(ctx)
+	message, err := handler(arena.Take(ctx), request)
 	if err != nil {
 		memory.Free()
 		return nil, err

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"buf.build/go/protovalidate"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
@@ -40,23 +39,23 @@ const (
 // call and the number of calls in flight, apply the masks of updates, validate requests against
 // the contract, and resolve the old identifiers in them. They may be used concurrently.
 type Interceptors struct {
-	validator protovalidate.Validator
-	gates     *gates
-	events    *audit.Log
-	metrics   *process.Metrics
-	log       *slog.Logger
-	admit     admit
+	gates   *gates
+	events  *audit.Log
+	metrics *process.Metrics
+	log     *slog.Logger
+	admit   admit
 }
 
 // admit returns the caller of a method, or an error if it may not call the method.
 type admit func(ctx context.Context, method string) (access.Caller, error)
 
-// NewInterceptors returns interceptors that enforce validator's rules and the concurrency
+// NewInterceptors returns interceptors that enforce the rules of the contracts and the concurrency
 // limits of load. They record calls in events, which may be nil. They admit every caller,
 // because they are for calls in process; Serve makes those of a port from them.
-func NewInterceptors(validator protovalidate.Validator, load Load, events *audit.Log, metrics *process.Metrics, log *slog.Logger) *Interceptors {
+func NewInterceptors(load Load, events *audit.Log, metrics *process.Metrics, log *slog.Logger) *Interceptors {
+	rules.Load()
 	return &Interceptors{
-		validator: validator, gates: &gates{load: load, metrics: metrics, known: map[string]pair{}}, events: events, metrics: metrics, log: log,
+		gates: &gates{load: load, metrics: metrics, known: map[string]pair{}}, events: events, metrics: metrics, log: log,
 		admit: admitAll(access.InProcess),
 	}
 }
@@ -205,11 +204,7 @@ func (i *Interceptors) validate(request any, known ...apierror.Violation) error 
 	if !ok {
 		return fmt.Errorf("request is a %T, not a protobuf message", request)
 	}
-	violations, err := rules.Violations(i.validator, message)
-	if err != nil {
-		return err
-	}
-	if violations = append(known, violations...); len(violations) > 0 {
+	if violations := append(known, rules.Violations(message)...); len(violations) > 0 {
 		return apierror.Invalid("INVALID_PARAMETER", violations...)
 	}
 	return nil

@@ -15,7 +15,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"buf.build/go/protovalidate"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -42,7 +41,7 @@ func newChainUnder(t *testing.T, load service.Load) *chain {
 	t.Helper()
 	c := &chain{metrics: process.NewMetrics()}
 	log := slog.New(slog.NewTextHandler(&c.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	c.Interceptors = service.NewInterceptors(protovalidate.GlobalValidator, load, nil, c.metrics, log)
+	c.Interceptors = service.NewInterceptors(load, nil, c.metrics, log)
 	return c
 }
 

@@ -11,8 +11,6 @@ import (
 	"net"
 	"time"
 
-	"buf.build/go/protovalidate"
-
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/access"
@@ -28,10 +26,7 @@ type Deps struct {
 	// whole milliseconds, as stored times have it.
 	NewIDs func() *id.Source
 	Now    func() time.Time
-	// Validator validates the items of a message that are rejected one by one. The
-	// interceptors validate everything else.
-	Validator protovalidate.Validator
-	Log       *slog.Logger
+	Log    *slog.Logger
 	// Changes holds the settings of the feeds of changes.
 	Changes Changes
 	// Small is the setting of small identifiers.
@@ -39,8 +34,8 @@ type Deps struct {
 }
 
 // NewDeps returns the dependencies of services that use this store.
-func NewDeps(store docstore.Engine, validator protovalidate.Validator, log *slog.Logger) Deps {
-	deps := Deps{Store: store, Validator: validator, Now: now, Log: log}
+func NewDeps(store docstore.Engine, log *slog.Logger) Deps {
+	deps := Deps{Store: store, Now: now, Log: log}
 	deps.NewIDs = func() *id.Source {
 		if store != nil && store.IsLocal() {
 			return id.NewSoleSource(time.Now)
@@ -109,11 +104,11 @@ func (f *Flags) Start(ctx context.Context, env process.Env, admin string) (Host,
 	if h.store, err = OpenStore(ctx, env, f.Store, h.Metrics, h.Readiness); err != nil {
 		return Host{}, err
 	}
-	h.Deps = NewDeps(h.store.Engine, protovalidate.GlobalValidator, env.Log)
+	h.Deps = NewDeps(h.store.Engine, env.Log)
 	h.Deps.Changes, h.Deps.Small = f.Changes, newSmall(f.Store, h.Metrics)
 	h.Metrics.GaugeFunc("waybook_changes_kept_seconds", "Time for which feeds of changes show deletions, in seconds.", func() float64 { return f.Changes.KeptTime().Seconds() })
 	events := audit.New(rules, f.HasAuditLog, env.Log, h.Metrics.Registry)
-	h.Interceptors = NewInterceptors(protovalidate.GlobalValidator, f.Load, events, h.Metrics, env.Log)
+	h.Interceptors = NewInterceptors(f.Load, events, h.Metrics, env.Log)
 	return h, nil
 }
 

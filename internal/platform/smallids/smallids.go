@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -163,9 +164,10 @@ type Counter struct {
 	numbers    *Numbers
 	collection string
 
-	mu        sync.Mutex
-	waiting   []*call
-	isDrawing bool
+	// wanted is how many numbers all calls want.
+	wanted atomic.Int64
+	// turn is a semaphore of one, held by the call that draws. It guards the fields below.
+	turn chan struct{}
 	// next and end bound the numbers that were taken ahead.
 	next, end int64
 	isUsedUp  bool
@@ -194,7 +196,7 @@ func (n *Numbers) Counter(ctx context.Context, collection string, hasFrom func(c
 			return nil, fmt.Errorf("%s has identifiers from %d on, or larger ones that Waybook drew: -%s is for a store without them", collection, n.from, Flag)
 		}
 	}
-	c := &Counter{numbers: n, collection: collection}
+	c := &Counter{numbers: n, collection: collection, turn: make(chan struct{}, 1)}
 	if !isNew {
 		if stored, err = c.begin(ctx); err != nil {
 			return nil, err

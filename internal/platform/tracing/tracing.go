@@ -3,12 +3,12 @@
 package tracing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -86,15 +86,6 @@ func isOurs(method string) bool {
 	return isService && service.Methods().ByName(protoreflect.Name(name)) != nil
 }
 
-// Carry returns ctx with the span of another context. It is for calls within the process,
-// whose context is not derived from the caller's.
-func Carry(ctx, from context.Context) context.Context {
-	if span := trace.SpanFromContext(from); span.SpanContext().IsValid() {
-		return trace.ContextWithSpan(ctx, span)
-	}
-	return ctx
-}
-
 // StartCall starts the span of a call within the process. The returned function ends it.
 func (t Tracing) StartCall(ctx context.Context, method string) (context.Context, func(error)) {
 	if t.tracer == nil || !isOurs(method) {
@@ -113,19 +104,13 @@ func (t Tracing) StartCall(ctx context.Context, method string) (context.Context,
 	}
 }
 
-// StartRequest starts the span of a request from the internet. The returned function ends
-// it. The span always starts a new trace, so that clients cannot decide which requests are
-// traced. If the client sends a trace context, the span links to it.
-func (t Tracing) StartRequest(ctx context.Context, request *http.Request) (context.Context, func()) {
+// StartRequest starts the span of a request from the internet. The returned function ends it. The span starts a new
+// trace whatever the client sends, so that clients cannot decide which requests are traced.
+func (t Tracing) StartRequest(ctx context.Context) (context.Context, func()) {
 	if t.tracer == nil {
 		return ctx, func() {}
 	}
-	options := []trace.SpanStartOption{trace.WithNewRoot(), trace.WithSpanKind(trace.SpanKindServer)}
-	theirs := trace.SpanContextFromContext(propagation.TraceContext{}.Extract(ctx, propagation.HeaderCarrier(request.Header)))
-	if theirs.IsValid() {
-		options = append(options, trace.WithLinks(trace.Link{SpanContext: theirs.WithTraceState(trace.TraceState{})}))
-	}
-	ctx, span := t.tracer.Start(ctx, "request", options...)
+	ctx, span := t.tracer.Start(ctx, "request", trace.WithSpanKind(trace.SpanKindServer))
 	return ctx, func() { span.End() }
 }
 
@@ -151,16 +136,28 @@ type LookupEnv func(name string) (value string, ok bool)
 
 // Start starts to send the spans of a program. If no collector is configured, it returns the zero
 // Tracing. stop sends the remaining spans, takes at most flushTime and never fails.
-func (f Flags) Start(ctx context.Context, program string, lookupEnv LookupEnv, log *slog.Logger) (tracing Tracing, stop func(context.Context) error, err error) {
+func (f Flags) Start(
+	ctx context.Context, program string, lookupEnv LookupEnv, log *slog.Logger,
+) (tracing Tracing, stop func(context.Context) error, err error) {
 	stop = func(context.Context) error { return nil }
 	isSent, err := f.isOn(lookupEnv)
 	if err != nil || !isSent {
 		return Tracing{}, stop, err
 	}
-	provider, err := f.sending(ctx, program, log)
-	if err != nil {
-		return Tracing{}, stop, err
+	var options []otlptracegrpc.Option
+	if f.Endpoint != "" {
+		options = append(options, otlptracegrpc.WithEndpointURL(f.Endpoint))
 	}
+	client, err := otlptracegrpc.New(ctx, options...)
+	if err != nil {
+		return Tracing{}, stop, fmt.Errorf("traces: %w", err)
+	}
+	about, err := resource.New(ctx, resource.WithAttributes(attribute.String("service.name", "waybook-"+program)),
+		resource.WithTelemetrySDK(), resource.WithHost(), resource.WithFromEnv())
+	if err != nil {
+		return Tracing{}, stop, errors.Join(fmt.Errorf("traces: %w", err), client.Shutdown(ctx))
+	}
+	provider := sdktrace.NewTracerProvider(sdktrace.WithResource(about), sdktrace.WithBatcher(exporter{client, log}))
 	return New(provider), func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, flushTime)
 		defer cancel()
@@ -177,24 +174,6 @@ func (f Flags) Check(lookupEnv LookupEnv) error {
 	return err
 }
 
-// sending returns a provider that sends spans to a collector.
-func (f Flags) sending(ctx context.Context, program string, log *slog.Logger) (*sdktrace.TracerProvider, error) {
-	var options []otlptracegrpc.Option
-	if f.Endpoint != "" {
-		options = append(options, otlptracegrpc.WithEndpointURL(f.Endpoint))
-	}
-	client, err := otlptracegrpc.New(ctx, options...)
-	if err != nil {
-		return nil, fmt.Errorf("traces: %w", err)
-	}
-	about, err := resource.New(ctx, resource.WithAttributes(attribute.String("service.name", "waybook-"+program)),
-		resource.WithTelemetrySDK(), resource.WithHost(), resource.WithFromEnv())
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("traces: %w", err), client.Shutdown(ctx))
-	}
-	return sdktrace.NewTracerProvider(sdktrace.WithResource(about), sdktrace.WithBatcher(exporter{client, log})), nil
-}
-
 // isOn reports whether a collector is configured. It returns an error if the configuration
 // cannot work.
 func (f Flags) isOn(lookupEnv LookupEnv) (bool, error) {
@@ -202,29 +181,23 @@ func (f Flags) isOn(lookupEnv LookupEnv) (bool, error) {
 		value, _ := lookupEnv(name)
 		return value
 	}
-	if get("OTEL_SDK_DISABLED") == "true" || get("OTEL_TRACES_EXPORTER") == "none" {
+	switch {
+	case get("OTEL_SDK_DISABLED") == "true" || get("OTEL_TRACES_EXPORTER") == "none":
 		return false, nil
-	}
-	if f.Endpoint != "" {
+	case f.Endpoint != "":
 		parsed, err := url.Parse(f.Endpoint)
 		if err != nil || parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Host == "" || parsed.User != nil {
 			return false, errors.New("-otlp-endpoint: want a URL without a password, such as http://localhost:4317 or https://collector.example:4317")
 		}
 		return true, nil
 	}
-	if get("OTEL_EXPORTER_OTLP_ENDPOINT") == "" && get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") == "" {
-		return false, nil
+	protocol := cmp.Or(get("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"), get("OTEL_EXPORTER_OTLP_PROTOCOL"), "grpc")
+	isOn := get("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != ""
+	if isOn && protocol != "grpc" {
+		return false, fmt.Errorf("OTEL_EXPORTER_OTLP_PROTOCOL is %q, but traces are sent by grpc only; "+
+			"set it to grpc, and the endpoint to the collector's gRPC port", protocol)
 	}
-	for _, name := range []string{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"} {
-		if protocol := get(name); protocol != "" {
-			if protocol != "grpc" {
-				return false, fmt.Errorf("%s is %q, but traces are sent by grpc only; set it to grpc, and the endpoint to the collector's gRPC port",
-					name, protocol)
-			}
-			break
-		}
-	}
-	return true, nil
+	return isOn, nil
 }
 
 // exporter logs failures to send. By default they would go to OpenTelemetry's global error

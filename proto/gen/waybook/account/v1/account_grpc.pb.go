@@ -33,7 +33,7 @@ const (
 	AccountService_CloseSession_FullMethodName     = "/waybook.account.v1.AccountService/CloseSession"
 	AccountService_CloseAllSessions_FullMethodName = "/waybook.account.v1.AccountService/CloseAllSessions"
 	AccountService_ListSessions_FullMethodName     = "/waybook.account.v1.AccountService/ListSessions"
-	AccountService_GrantReward_FullMethodName      = "/waybook.account.v1.AccountService/GrantReward"
+	AccountService_GrantRewards_FullMethodName     = "/waybook.account.v1.AccountService/GrantRewards"
 	AccountService_ListRewards_FullMethodName      = "/waybook.account.v1.AccountService/ListRewards"
 )
 
@@ -91,11 +91,10 @@ type AccountServiceClient interface {
 	// Returns a page of a user's open sessions, in no particular order and without secrets. A page that is not the last
 	// may be empty. Errors: NOT_FOUND (USER_NOT_FOUND).
 	ListSessions(ctx context.Context, in *ListSessionsRequest, opts ...grpc.CallOption) (*ListSessionsResponse, error)
-	// Grants a user a reward in the service's virtual currency, once for each source, whatever the amount. After 100
-	// rewards in a day of UTC (-rewards-per-day), further ones of that day have the amount 0, for good. Errors: NOT_FOUND
-	// (USER_NOT_FOUND).
-	GrantReward(ctx context.Context, in *GrantRewardRequest, opts ...grpc.CallOption) (*GrantRewardResponse, error)
-	// Returns a page of a user's rewards, in no particular order. Errors: NOT_FOUND (USER_NOT_FOUND).
+	// Adds rewards in the service's virtual currency to the ledger. A user has one reward for each source: a repeat adds
+	// nothing, whatever its amount. It leaves out the rewards of users who do not exist.
+	GrantRewards(ctx context.Context, in *GrantRewardsRequest, opts ...grpc.CallOption) (*GrantRewardsResponse, error)
+	// Returns a page of a user's rewards, in no particular order. The total is the sum of their amounts. Errors: NOT_FOUND (USER_NOT_FOUND).
 	ListRewards(ctx context.Context, in *ListRewardsRequest, opts ...grpc.CallOption) (*ListRewardsResponse, error)
 }
 
@@ -227,10 +226,10 @@ func (c *accountServiceClient) ListSessions(ctx context.Context, in *ListSession
 	return out, nil
 }
 
-func (c *accountServiceClient) GrantReward(ctx context.Context, in *GrantRewardRequest, opts ...grpc.CallOption) (*GrantRewardResponse, error) {
+func (c *accountServiceClient) GrantRewards(ctx context.Context, in *GrantRewardsRequest, opts ...grpc.CallOption) (*GrantRewardsResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(GrantRewardResponse)
-	err := c.cc.Invoke(ctx, AccountService_GrantReward_FullMethodName, in, out, cOpts...)
+	out := new(GrantRewardsResponse)
+	err := c.cc.Invoke(ctx, AccountService_GrantRewards_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -301,11 +300,10 @@ type AccountServiceServer interface {
 	// Returns a page of a user's open sessions, in no particular order and without secrets. A page that is not the last
 	// may be empty. Errors: NOT_FOUND (USER_NOT_FOUND).
 	ListSessions(context.Context, *ListSessionsRequest) (*ListSessionsResponse, error)
-	// Grants a user a reward in the service's virtual currency, once for each source, whatever the amount. After 100
-	// rewards in a day of UTC (-rewards-per-day), further ones of that day have the amount 0, for good. Errors: NOT_FOUND
-	// (USER_NOT_FOUND).
-	GrantReward(context.Context, *GrantRewardRequest) (*GrantRewardResponse, error)
-	// Returns a page of a user's rewards, in no particular order. Errors: NOT_FOUND (USER_NOT_FOUND).
+	// Adds rewards in the service's virtual currency to the ledger. A user has one reward for each source: a repeat adds
+	// nothing, whatever its amount. It leaves out the rewards of users who do not exist.
+	GrantRewards(context.Context, *GrantRewardsRequest) (*GrantRewardsResponse, error)
+	// Returns a page of a user's rewards, in no particular order. The total is the sum of their amounts. Errors: NOT_FOUND (USER_NOT_FOUND).
 	ListRewards(context.Context, *ListRewardsRequest) (*ListRewardsResponse, error)
 	mustEmbedUnimplementedAccountServiceServer()
 }
@@ -353,8 +351,8 @@ func (UnimplementedAccountServiceServer) CloseAllSessions(context.Context, *Clos
 func (UnimplementedAccountServiceServer) ListSessions(context.Context, *ListSessionsRequest) (*ListSessionsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListSessions not implemented")
 }
-func (UnimplementedAccountServiceServer) GrantReward(context.Context, *GrantRewardRequest) (*GrantRewardResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method GrantReward not implemented")
+func (UnimplementedAccountServiceServer) GrantRewards(context.Context, *GrantRewardsRequest) (*GrantRewardsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GrantRewards not implemented")
 }
 func (UnimplementedAccountServiceServer) ListRewards(context.Context, *ListRewardsRequest) (*ListRewardsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListRewards not implemented")
@@ -596,20 +594,20 @@ func _AccountService_ListSessions_Handler(srv interface{}, ctx context.Context, 
 	return interceptor(ctx, in, info, handler)
 }
 
-func _AccountService_GrantReward_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(GrantRewardRequest)
+func _AccountService_GrantRewards_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GrantRewardsRequest)
 	if err := dec(in); err != nil {
 		return nil, err
 	}
 	if interceptor == nil {
-		return srv.(AccountServiceServer).GrantReward(ctx, in)
+		return srv.(AccountServiceServer).GrantRewards(ctx, in)
 	}
 	info := &grpc.UnaryServerInfo{
 		Server:     srv,
-		FullMethod: AccountService_GrantReward_FullMethodName,
+		FullMethod: AccountService_GrantRewards_FullMethodName,
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AccountServiceServer).GrantReward(ctx, req.(*GrantRewardRequest))
+		return srv.(AccountServiceServer).GrantRewards(ctx, req.(*GrantRewardsRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -688,8 +686,8 @@ var AccountService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _AccountService_ListSessions_Handler,
 		},
 		{
-			MethodName: "GrantReward",
-			Handler:    _AccountService_GrantReward_Handler,
+			MethodName: "GrantRewards",
+			Handler:    _AccountService_GrantRewards_Handler,
 		},
 		{
 			MethodName: "ListRewards",

@@ -998,6 +998,8 @@ type SearchNearbyResponse struct {
 	Albums []*Album `protobuf:"bytes,1,rep,name=albums,proto3" json:"albums,omitempty"`
 	// Page token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	// How many entries of the index and documents the search read.
+	ReadCount     int32 `protobuf:"varint,3,opt,name=read_count,json=readCount,proto3" json:"read_count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1044,6 +1046,13 @@ func (x *SearchNearbyResponse) GetNextPageToken() string {
 		return x.NextPageToken
 	}
 	return ""
+}
+
+func (x *SearchNearbyResponse) GetReadCount() int32 {
+	if x != nil {
+		return x.ReadCount
+	}
+	return 0
 }
 
 type ListAlbumsRequest struct {
@@ -1161,7 +1170,9 @@ type ListAlbumsResponse struct {
 	// Page token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	// The albums, with VIEW_SUMMARY.
-	Summaries     []*v1.Summary `protobuf:"bytes,3,rep,name=summaries,proto3" json:"summaries,omitempty"`
+	Summaries []*v1.Summary `protobuf:"bytes,3,rep,name=summaries,proto3" json:"summaries,omitempty"`
+	// How many entries of the index and documents a list in a box read.
+	ReadCount     int32 `protobuf:"varint,4,opt,name=read_count,json=readCount,proto3" json:"read_count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1215,6 +1226,13 @@ func (x *ListAlbumsResponse) GetSummaries() []*v1.Summary {
 		return x.Summaries
 	}
 	return nil
+}
+
+func (x *ListAlbumsResponse) GetReadCount() int32 {
+	if x != nil {
+		return x.ReadCount
+	}
+	return 0
 }
 
 var File_waybook_album_v1_album_proto protoreflect.FileDescriptor
@@ -1295,10 +1313,12 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\bcategory\x18\x02 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12$\n" +
 	"\tpage_size\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
-	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"o\n" +
+	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"\x8e\x01\n" +
 	"\x14SearchNearbyResponse\x12/\n" +
 	"\x06albums\x18\x01 \x03(\v2\x17.waybook.album.v1.AlbumR\x06albums\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xa6\x06\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1d\n" +
+	"\n" +
+	"read_count\x18\x03 \x01(\x05R\treadCount\"\xa6\x06\n" +
 	"\x11ListAlbumsRequest\x12&\n" +
 	"\bowner_id\x18\x01 \x01(\x03B\v\xbaH\x04\"\x02(\x00\x90\xb5\x18\x01R\aownerId\x12E\n" +
 	"\bcategory\x18\x02 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12:\n" +
@@ -1311,11 +1331,13 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x03box\x18\b \x01(\v2\x14.waybook.type.v1.BoxR\x03box:\x86\x03\xbaH\x82\x03\x1ak\n" +
 	"\"list_albums.category_without_owner\x12\x1bcategory: not with owner_id\x1a(this.category == 0 || this.owner_id == 0\x1an\n" +
 	"\x1dlist_albums.after_by_creation\x12 after_album_id: only by creation\x1a+this.after_album_id == 0 || this.order == 0\x1a\xa2\x01\n" +
-	"\x0flist_albums.box\x12(box: only with category and VIEW_SUMMARY\x1ae!has(this.box) || this.owner_id == 0 && this.order == 0 && this.after_album_id == 0 && this.view == 1\"\xa5\x01\n" +
+	"\x0flist_albums.box\x12(box: only with category and VIEW_SUMMARY\x1ae!has(this.box) || this.owner_id == 0 && this.order == 0 && this.after_album_id == 0 && this.view == 1\"\xc4\x01\n" +
 	"\x12ListAlbumsResponse\x12/\n" +
 	"\x06albums\x18\x01 \x03(\v2\x17.waybook.album.v1.AlbumR\x06albums\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x126\n" +
-	"\tsummaries\x18\x03 \x03(\v2\x18.waybook.type.v1.SummaryR\tsummaries*\xfe\x03\n" +
+	"\tsummaries\x18\x03 \x03(\v2\x18.waybook.type.v1.SummaryR\tsummaries\x12\x1d\n" +
+	"\n" +
+	"read_count\x18\x04 \x01(\x05R\treadCount*\xfe\x03\n" +
 	"\rAlbumCategory\x12\x1e\n" +
 	"\x1aALBUM_CATEGORY_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14ALBUM_CATEGORY_GIRLS\x10\x01\x12\x17\n" +

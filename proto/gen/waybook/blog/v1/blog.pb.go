@@ -371,8 +371,8 @@ type Blog struct {
 	Score int64 `protobuf:"varint,12,opt,name=score,proto3" json:"score,omitempty"`
 	// The vote inside the entry; not set when there is none.
 	Vote *Vote `protobuf:"bytes,13,opt,name=vote,proto3" json:"vote,omitempty"`
-	// Reward of the author for posting the entry, granted once, in the service's virtual currency. It is 0 beyond the
-	// author's limit of the day. AccountService has the total, which may include this reward slightly later.
+	// Reward of the author for posting the entry, granted once, in the service's virtual currency. AccountService lists it
+	// within two minutes.
 	Reward int64 `protobuf:"varint,14,opt,name=reward,proto3" json:"reward,omitempty"`
 	// When it was created.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
@@ -1538,6 +1538,8 @@ type SearchNearbyResponse struct {
 	Blogs []*Blog `protobuf:"bytes,1,rep,name=blogs,proto3" json:"blogs,omitempty"`
 	// Page token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	// How many entries of the index and documents the search read.
+	ReadCount     int32 `protobuf:"varint,3,opt,name=read_count,json=readCount,proto3" json:"read_count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1584,6 +1586,13 @@ func (x *SearchNearbyResponse) GetNextPageToken() string {
 		return x.NextPageToken
 	}
 	return ""
+}
+
+func (x *SearchNearbyResponse) GetReadCount() int32 {
+	if x != nil {
+		return x.ReadCount
+	}
+	return 0
 }
 
 type ListBlogsRequest struct {
@@ -1729,7 +1738,9 @@ type ListBlogsResponse struct {
 	// Page token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	// The entries, with VIEW_SUMMARY.
-	Summaries     []*v1.Summary `protobuf:"bytes,3,rep,name=summaries,proto3" json:"summaries,omitempty"`
+	Summaries []*v1.Summary `protobuf:"bytes,3,rep,name=summaries,proto3" json:"summaries,omitempty"`
+	// How many entries of the index and documents a list in a box read.
+	ReadCount     int32 `protobuf:"varint,4,opt,name=read_count,json=readCount,proto3" json:"read_count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1783,6 +1794,13 @@ func (x *ListBlogsResponse) GetSummaries() []*v1.Summary {
 		return x.Summaries
 	}
 	return nil
+}
+
+func (x *ListBlogsResponse) GetReadCount() int32 {
+	if x != nil {
+		return x.ReadCount
+	}
+	return 0
 }
 
 type CastBallotRequest struct {
@@ -2190,10 +2208,12 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\tpage_size\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12L\n" +
-	"\vpublication\x18\x05 \x01(\x0e2 .waybook.blog.v1.BlogPublicationB\b\xbaH\x05\x82\x01\x02\x10\x01R\vpublication\"k\n" +
+	"\vpublication\x18\x05 \x01(\x0e2 .waybook.blog.v1.BlogPublicationB\b\xbaH\x05\x82\x01\x02\x10\x01R\vpublication\"\x8a\x01\n" +
 	"\x14SearchNearbyResponse\x12+\n" +
 	"\x05blogs\x18\x01 \x03(\v2\x15.waybook.blog.v1.BlogR\x05blogs\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xda\v\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1d\n" +
+	"\n" +
+	"read_count\x18\x03 \x01(\x05R\treadCount\"\xda\v\n" +
 	"\x10ListBlogsRequest\x12(\n" +
 	"\tauthor_id\x18\x01 \x01(\x03B\v\xbaH\x04\"\x02(\x00\x90\xb5\x18\x01R\bauthorId\x127\n" +
 	"\x04type\x18\x02 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04type\x12:\n" +
@@ -2214,11 +2234,13 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x19list_blogs.type_of_recent\x12*type: only with BLOG_ORDER_RECENT or a box\x1a2this.type == 0 || this.order == 2 || has(this.box)\x1a\xa8\x01\n" +
 	"\x1dlist_blogs.dates_by_post_date\x12>order: must be by planned date when entries are chosen by that\x1aGthis.order == 1 || !has(this.post_date_from) && !has(this.post_date_to)\x1ak\n" +
 	"\x1clist_blogs.after_by_creation\x12\x1fafter_blog_id: only by creation\x1a*this.after_blog_id == 0 || this.order == 0\x1a\xd2\x01\n" +
-	"\x0elist_blogs.box\x12@box: only with type, BLOG_PUBLICATION_PUBLISHED and VIEW_SUMMARY\x1a~!has(this.box) || this.author_id == 0 && this.order == 0 && this.after_blog_id == 0 && this.publication == 1 && this.view == 1\"\xa0\x01\n" +
+	"\x0elist_blogs.box\x12@box: only with type, BLOG_PUBLICATION_PUBLISHED and VIEW_SUMMARY\x1a~!has(this.box) || this.author_id == 0 && this.order == 0 && this.after_blog_id == 0 && this.publication == 1 && this.view == 1\"\xbf\x01\n" +
 	"\x11ListBlogsResponse\x12+\n" +
 	"\x05blogs\x18\x01 \x03(\v2\x15.waybook.blog.v1.BlogR\x05blogs\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x126\n" +
-	"\tsummaries\x18\x03 \x03(\v2\x18.waybook.type.v1.SummaryR\tsummaries\"v\n" +
+	"\tsummaries\x18\x03 \x03(\v2\x18.waybook.type.v1.SummaryR\tsummaries\x12\x1d\n" +
+	"\n" +
+	"read_count\x18\x04 \x01(\x05R\treadCount\"v\n" +
 	"\x11CastBallotRequest\x12\x1f\n" +
 	"\bvoter_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\avoterId\x12\x1d\n" +
 	"\ablog_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x03R\x06blogId\x12!\n" +

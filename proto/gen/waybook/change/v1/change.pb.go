@@ -297,7 +297,7 @@ const file_waybook_change_v1_change_proto_rawDesc = "" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12$\n" +
 	"\tpage_size\x18\x04 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize:\x82\x01\xbaH\x7f\x1a}\n" +
-	"*list_changes.start_time_without_page_token\x12\x1fstart_time: excludes page_token\x1a.!has(this.start_time) || this.page_token == ''\"\x8d\x01\n" +
+	"*list_changes.start_time_without_page_token\x12\x1fstart_time: excludes page_token\x1a.!has(this.start_time) || !has(this.page_token)\"\x8d\x01\n" +
 	"\x13ListChangesResponse\x123\n" +
 	"\achanges\x18\x01 \x03(\v2\x19.waybook.change.v1.ChangeR\achanges\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x19\n" +
