@@ -28,9 +28,9 @@ var update = flag.Bool("update", false, "rewrite testdata/garbage.txt")
 const (
 	// garbageFile has the garbage of each operation, as this test last measured it.
 	garbageFile = "testdata/garbage.txt"
-	// An operation may make by this much more garbage than the file says: runs differ by half of it. The pages of
-	// a write depend on what else is written at the time.
-	toleranceOfReads, toleranceOfWrites = 1.1, 1.3
+	// An operation may make by this much more garbage than the file says: runs differ by half of it. Most of what a
+	// write makes are copies of pages, whose number depends on what was written before.
+	toleranceOfReads, toleranceOfWrites = 1.1, 1.6
 )
 
 // The content that the operations work on.
