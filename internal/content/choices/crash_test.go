@@ -165,3 +165,23 @@ func TestAParentThatCannotBeCountedDoesNotStopTheOthers(t *testing.T) {
 		t.Errorf("choices of the first parent: %+v", left)
 	}
 }
+
+// A recount that another one has overtaken gives no mark an earlier round: the choice would not look as if it may be
+// counted, and be counted once more.
+func TestALateRecountGivesNoMarkAnEarlierRound(t *testing.T) {
+	engine := newStore(t)
+	votes := newCounter(t, engine)
+	_, err := votes.Recount(t.Context(), voteID)
+	must(t, err)
+	crashDuring(t, engine, 1, func(c *counter) error {
+		_, err := c.Put(t.Context(), voteID, 1, choices.Always[vote](1))
+		return err
+	})
+	if got := stored(t, votes).Numbers; got != (numbers{1}) || all(t, votes)[0].Mark != choices.Marked {
+		t.Fatalf("numbers %v, choices %+v", got, all(t, votes))
+	}
+	_, err = votes.Take(t.Context(), choices.IDOf(voteID, 1), 1)
+	must(t, err)
+	must(t, votes.Sweep(t.Context()))
+	expectTidy(t, votes)
+}
