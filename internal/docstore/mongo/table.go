@@ -75,7 +75,7 @@ func (t *table) filter(s selection) bson.D {
 		}
 		filter = t.placed(ids...)
 	}
-	// No condition of a selection matches a missing field, and tombstones keep few.
+	// A tombstone keeps _id and the fields of unique indexes, and no condition of a selection matches a missing field.
 	if s.bounds.WithTombstones || !t.spec.Keeps(s.all[0].Name) {
 		return filter
 	}
