@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { act, can } from './actions'
 import type { Comment, Content } from './model'
 import { userOfSession } from './access'
-import { explain } from './Failure'
+import { Failure } from '../shell/Failure'
 import { text } from './words'
 
 /** The most characters of a comment or reply (rule 11.2). */
@@ -118,16 +118,6 @@ function useWrite(run: () => Promise<void>, done: () => void): { busy: boolean; 
   return { busy, failure, start }
 }
 
-function Problem({ failure }: { failure: unknown }) {
-  if (failure === undefined) return null
-  const { cause, advice } = explain(failure)
-  return (
-    <p class="read-problem" role="alert" data-testid="problem">
-      {cause} {advice && <span class="soft">{advice}</span>}
-    </p>
-  )
-}
-
 function Press(props: {
   label: ComponentChildren
   run: () => Promise<void>
@@ -147,7 +137,7 @@ function Press(props: {
       >
         {props.label}
       </button>
-      <Problem failure={write.failure} />
+      {write.failure !== undefined && <Failure error={write.failure} testid="problem" />}
     </>
   )
 }
@@ -183,7 +173,7 @@ function TextForm(props: {
       <button class="primary" type="submit" disabled={write.busy || value === ''}>
         {props.send}
       </button>
-      <Problem failure={write.failure} />
+      {write.failure !== undefined && <Failure error={write.failure} testid="problem" />}
     </form>
   )
 }
