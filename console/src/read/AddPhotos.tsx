@@ -1,10 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 
-import { description } from '../description'
 import { Failure } from '../shell/Failure'
 import { failureSentence } from '../failures'
-import { userOfSession } from './access'
-import { can } from './actions'
 import type { Content } from './model'
 import { uploads, type Upload } from './uploads'
 import { text } from './words'
@@ -15,20 +12,12 @@ const accepted = 'image/jpeg,image/png,image/webp,image/gif'
 /** Pauses between two readings of an album to which photos are sent, in milliseconds. */
 const pause = 3000
 
-/** Reports whether the user of the session may send photos to content. */
-function canUpload(content: Content): boolean {
-  const isOwn = content.kind === 'album' && content.owner.id !== '' && content.owner.id === userOfSession()
-  return isOwn && (description().maxPhotoBytes ?? 0) > 0 && can('addPhoto', content)
-}
-
 /** A place to drop photos or to choose them, and how far they are. `changed` is called after some were added. */
-export function AddPhotos({ content, changed }: { content: Content; changed: () => void }) {
+export default function AddPhotos({ content, changed }: { content: Content; changed: () => void }) {
   const input = useRef<HTMLInputElement>(null)
   const [isOver, setOver] = useState(false)
-  const isShown = canUpload(content)
   const add = (files: FileList | null | undefined) => files && uploads.add(content.id, files)
   useEffect(() => {
-    if (!isShown) return
     const over = (event: DragEvent) => {
       if (!event.dataTransfer?.types.includes('Files')) return
       event.preventDefault()
@@ -47,10 +36,9 @@ export function AddPhotos({ content, changed }: { content: Content; changed: () 
       removeEventListener('dragleave', over)
       removeEventListener('drop', drop)
     }
-  }, [isShown, content.id])
+  }, [content.id])
   const own = uploads.all.value.filter(each => each.album === content.id)
   useReading(own, changed)
-  if (!isShown) return null
   return (
     <div class={isOver ? 'uploads over' : 'uploads'} data-testid="uploads">
       <p>

@@ -20,7 +20,7 @@ interface Props {
 }
 
 /** A photo as large as the window. Arrow keys and swipes show the next ones, Escape closes it. */
-export function Lightbox({ content, at, show, close, changed }: Props) {
+export default function Lightbox({ content, at, show, close, changed }: Props) {
   const dialog = useRef<HTMLDialogElement>(null)
   const start = useRef<number | undefined>(undefined)
   const { photos } = content

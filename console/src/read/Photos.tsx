@@ -1,13 +1,24 @@
 import { useEffect, useState } from 'preact/hooks'
 
-import { AddPhotos } from './AddPhotos'
-import { Lightbox } from './Lightbox'
+import { description } from '../description'
+import { lazy } from '../shell/lazy'
+import { userOfSession } from './access'
+import { can } from './actions'
 import { linkToImage, type Content, type Photo } from './model'
 import { photoBase, photoSource } from './photoBase'
 import { text } from './words'
 
 /** Photos that are shown at first, and with each press of the button. */
 const step = 24
+
+const AddPhotos = lazy(() => import('./AddPhotos'))
+const Lightbox = lazy(() => import('./Lightbox'))
+
+/** Reports whether the user of the session may send photos to content. */
+function canUpload(content: Content): boolean {
+  const isOwn = content.kind === 'album' && content.owner.id !== '' && content.owner.id === userOfSession()
+  return isOwn && (description().maxPhotoBytes ?? 0) > 0 && can('addPhoto', content)
+}
 
 /** The photos of content, each of which opens in a larger view, and for the owner a way to add some. */
 export function Photos({ content, changed }: { content: Content; changed: () => void }) {
@@ -36,7 +47,7 @@ export function Photos({ content, changed }: { content: Content; changed: () => 
           {text('showPhotos', { count: Math.min(rest, step) })}
         </button>
       )}
-      <AddPhotos content={content} changed={changed} />
+      {canUpload(content) && <AddPhotos content={content} changed={changed} />}
       {open !== undefined && (
         <Lightbox content={content} at={open} show={setOpen} close={() => setOpen(undefined)} changed={changed} />
       )}
