@@ -63,7 +63,7 @@ export function NewComment({ content, changed }: Changing) {
   )
 }
 
-/** Buttons to answer and to remove a comment, for those who may (rules 4.15 and 17.10). */
+/** Buttons to answer and to remove a comment, or all of its author, for those who may. */
 export function CommentActions({ content, comment, changed }: Changing & { comment: Comment }) {
   const [replying, setReplying] = useState(false)
   const user = userOfSession()
@@ -85,6 +85,16 @@ export function CommentActions({ content, comment, changed }: Changing & { comme
           run={() => act('removeComment', content, { commentID })}
           done={changed}
           testid="remove-comment"
+        />
+      )}
+      {isOwner && !isAuthor && comment.author.id !== '' && can('removeCommentsByUser', content) && (
+        <Press
+          plain
+          label={text('removeAllBy')}
+          confirm={text('removeForGood')}
+          run={() => act('removeCommentsByUser', content, { userID: comment.author.id })}
+          done={changed}
+          testid="remove-all-by"
         />
       )}
       {replying && (
@@ -118,24 +128,32 @@ function useWrite(run: () => Promise<void>, done: () => void): { busy: boolean; 
   return { busy, failure, start }
 }
 
-function Press(props: {
+/** A button that runs a write; with `confirm` at its second press, before which it shows that. */
+export function Press(props: {
   label: ComponentChildren
+  confirm?: string
   run: () => Promise<void>
   done: () => void
   testid: string
   plain?: boolean
 }) {
   const write = useWrite(props.run, props.done)
+  const [isAsking, setAsking] = useState(false)
+  const press = () => {
+    setAsking(!isAsking && props.confirm !== undefined)
+    if (isAsking || props.confirm === undefined) write.start()
+  }
   return (
     <>
       <button
         class={props.plain ? 'plain' : ''}
         type="button"
         disabled={write.busy}
-        onClick={write.start}
+        onClick={press}
+        onBlur={() => setAsking(false)}
         data-testid={props.testid}
       >
-        {props.label}
+        {isAsking ? props.confirm : props.label}
       </button>
       {write.failure !== undefined && <Failure error={write.failure} testid="problem" />}
     </>

@@ -1,9 +1,9 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 
-import { Failure } from '../shell/Failure'
 import { act, can } from './actions'
+import { Press } from './Actions'
 import { userOfSession } from './access'
-import { originalOf, viewOf, type Content } from './model'
+import { originalOf, viewOf, type Content, type Photo } from './model'
 import { photoSource } from './photoBase'
 import { text } from './words'
 
@@ -73,15 +73,10 @@ export default function Lightbox({ content, at, show, close, changed }: Props) {
   )
 }
 
-/** What the owner can do with a photo: get the original, and remove it after a second press. */
-function OwnerActions({ content, photo, changed }: { content: Content; photo: Content['photos'][number]; changed: () => void }) {
-  const [state, setState] = useState<'ready' | 'asking' | 'busy' | { error: unknown }>('ready')
+/** What the owner can do with a photo: get the original, and remove it. */
+function OwnerActions({ content, photo, changed }: { content: Content; photo: Photo; changed: () => void }) {
   if (content.owner.id === '' || content.owner.id !== userOfSession() || photo.id === '') return null
   const original = photoSource(originalOf(photo.address))
-  const remove = () => {
-    setState('busy')
-    act('removePhoto', content, { photoID: photo.id }).then(changed, (error: unknown) => setState({ error }))
-  }
   return (
     <>
       {original && (
@@ -90,16 +85,14 @@ function OwnerActions({ content, photo, changed }: { content: Content; photo: Co
         </a>
       )}
       {can('removePhoto', content) && (
-        <button
-          type="button"
-          disabled={state === 'busy'}
-          onClick={() => (state === 'asking' ? remove() : setState('asking'))}
-          data-testid="remove-photo"
-        >
-          {text(state === 'asking' ? 'removeForGood' : 'remove')}
-        </button>
+        <Press
+          label={text('remove')}
+          confirm={text('removeForGood')}
+          run={() => act('removePhoto', content, { photoID: photo.id })}
+          done={changed}
+          testid="remove-photo"
+        />
       )}
-      {typeof state === 'object' && <Failure error={state.error} />}
     </>
   )
 }

@@ -111,6 +111,7 @@ export const text = words(
     yourReply: 'Your reply',
     sendReply: 'Send the reply',
     remove: 'Remove',
+    removeAllBy: 'Remove all by this user',
   },
   {
     title: '瀏覽',
@@ -222,5 +223,6 @@ export const text = words(
     yourReply: '您的回覆',
     sendReply: '送出回覆',
     remove: '移除',
+    removeAllBy: '移除此使用者的所有留言',
   },
 )
