@@ -52,7 +52,7 @@ func New(c Config) http.Handler {
 		config: c, table: operation.Table(c.operations()), sites: c.TrustedOrigins.sites(),
 		failures: newFailureLog(),
 	}
-	h.exchanges = sync.Pool{New: func() any { return newExchange(&h.config, &h.zippers) }}
+	h.exchanges = sync.Pool{New: func() any { return newExchange(&h.config, h.table, &h.zippers) }}
 	return h
 }
 
@@ -134,7 +134,11 @@ func (h *handler) answer(x *exchange) (err error) {
 	if formatErr != nil {
 		return formatErr
 	}
-	if err := x.turn.begin(x.request.Context(), function.Effect); err != nil {
+	begin := x.turn.begin
+	if x.op.In.File != nil {
+		begin = x.turn.beginUpload
+	}
+	if err := begin(x.request.Context(), function.Effect); err != nil {
 		return err
 	}
 	return h.carryOut(x, function)
@@ -185,6 +189,7 @@ func (h *handler) conclude(x *exchange, err error) (reason string, complete bool
 	if x.response.started {
 		return f.Reason, false
 	}
+	x.parts.discard()
 	return f.Reason, x.sendFailure(f, statusOf(err, f)) == nil
 }
 
