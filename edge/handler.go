@@ -100,11 +100,14 @@ func (h *handler) answer(x *exchange) (err error) {
 	}
 	isSession := h.config.HasConsole && h.config.PathPrefix.Trim(x.request.URL.Path) == SessionPath
 	if !isSession {
+		if file := photoFileAt(h.config.PathPrefix.Trim(x.request.URL.Path)); file != nil {
+			return h.serveFile(x, file)
+		}
 		if !h.config.PathPrefix.Serves(x.request.URL.Path) {
 			return refuse("NOT_FOUND", http.StatusNotFound)
 		}
 		if h.sites.preflight(x.response.writer.Header(), x.request) {
-			return x.response.sendNoContent()
+			return x.response.sendBodyless(http.StatusNoContent)
 		}
 	}
 	switch x.request.Method {
@@ -178,7 +181,7 @@ func (h *handler) conclude(x *exchange, err error) (reason string, complete bool
 		err = x.response.finish(http.StatusOK)
 	}
 	switch {
-	case err == nil, errors.Is(x.response.err, errHeadAnswered):
+	case err == nil, errors.Is(x.response.err, errAnswered):
 		return "", true
 	case errors.Is(err, errClientGone) || x.leftDuring(err):
 		return "CLIENT_GONE", false
@@ -210,6 +213,9 @@ func (x *exchange) sendFailure(f *failure.Failure, status int) error {
 	switch status {
 	case http.StatusMethodNotAllowed:
 		header.Set("Allow", "GET, HEAD, POST")
+		if x.function == FilesPath {
+			header.Set("Allow", "GET, HEAD")
+		}
 	case http.StatusUnsupportedMediaType:
 		header.Set("Accept-Encoding", "identity")
 	}
