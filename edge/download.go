@@ -182,7 +182,7 @@ func (w fileWriter) WriteHeader(status int) {
 // Write implements [http.ResponseWriter].
 func (w fileWriter) Write(piece []byte) (int, error) {
 	w.control.SetWriteDeadline(time.Now().Add(w.writeTimeout))
-	n, err := body{w.response}.Write(piece)
+	n, err := body(w).Write(piece)
 	w.note(err)
 	return n, err
 }
