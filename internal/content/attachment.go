@@ -2,6 +2,7 @@ package content
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/waybook/waybook/internal/content/child"
@@ -126,8 +127,16 @@ func commentsOf[P any](into **comments.Set[P], spec Spec[P]) Attachment[P] {
 // photosOf attaches photos.
 func photosOf[P any](into **photos.Set[P], spec Spec[P]) Attachment[P] {
 	return func(ctx context.Context, deps Deps, parents *owned.Collection[P]) (attached, error) {
-		set := &photos.Set[P]{}
+		set := &photos.Set[P]{Files: photos.Files{
+			Receiver: deps.Uploads, IDs: deps.NewIDs(), Kind: spec.Kind, PublicURL: strings.TrimRight(deps.PublicURL, "/"),
+		}}
 		*into = set
+		if deps.Files != nil {
+			var err error
+			if set.Files.Store, err = deps.Files(ctx, spec.Name+"_photos"); err != nil {
+				return nil, err
+			}
+		}
 		return Children(&set.Set, ChildSpec[P, photos.Photo]{
 			Documents: photos.Spec(spec.Name + "_photos"), ByParent: photos.ByParent(),
 			Noun: "photo", NotFound: "PHOTO_NOT_FOUND",
