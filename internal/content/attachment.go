@@ -137,12 +137,18 @@ func photosOf[P any](into **photos.Set[P], spec Spec[P]) Attachment[P] {
 				return nil, err
 			}
 		}
-		return Children(&set.Set, ChildSpec[P, photos.Photo]{
+		if _, err := Children(&set.Set, ChildSpec[P, photos.Photo]{
 			Documents: photos.Spec(spec.Name + "_photos"), ByParent: photos.ByParent(),
 			Noun: "photo", NotFound: "PHOTO_NOT_FOUND",
 			Latest: spec.LatestPhoto, LatestField: LatestPhoto, Part: child.Photos,
 			ParentOf: photos.ParentOf, RequestKey: photos.RequestKey, Etag: photos.Etag, Clock: deps.Now,
-		})(ctx, deps, parents)
+		})(ctx, deps, parents); err != nil {
+			return nil, err
+		}
+		if set.Files.Store != nil {
+			set.SweepFiles(deps.Backups, deps.Now)
+		}
+		return set, nil
 	}
 }
 

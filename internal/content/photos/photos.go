@@ -5,16 +5,20 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"iter"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/waybook/waybook/internal/arena"
+	"github.com/waybook/waybook/internal/blob"
 	"github.com/waybook/waybook/internal/content/aliases"
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/parent"
 	"github.com/waybook/waybook/internal/platform/service"
+	"github.com/waybook/waybook/internal/upload"
 	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 )
 
@@ -57,6 +61,46 @@ type Set[P any] struct {
 	photov1.UnimplementedPhotoServiceServer
 	*child.Set[P, Photo]
 	Files Files
+	sweep *upload.Sweep
+}
+
+// named is the part of a photo that names its files.
+type named struct {
+	ID   int64 `bson:"_id"`
+	File int64 `bson:"file"`
+}
+
+// namedPage is how many photos a sweep reads at once.
+const namedPage = 1000
+
+// SweepFiles makes Sweep delete the files of removed photos.
+func (s *Set[P]) SweepFiles(backups *blob.Backups, now func() time.Time) {
+	all := docstore.Project[named](s.Children)
+	s.sweep = &upload.Sweep{Store: s.Files.Store, Backups: backups, Now: now, Named: func(ctx context.Context) iter.Seq2[[]int64, error] {
+		return func(yield func([]int64, error) bool) {
+			for page, err := range all.Batches(ctx, docstore.Query{
+				Where: docstore.All(docstore.IDIndex).Everywhere(), Limit: namedPage, MaxBytes: docstore.MaxBatchBytes, As: docstore.Durable,
+			}) {
+				files := make([]int64, 0, len(page))
+				for _, photo := range page {
+					if photo.File != 0 {
+						files = append(files, photo.File)
+					}
+				}
+				if !yield(files, err) {
+					return
+				}
+			}
+		}
+	}}
+}
+
+// Sweep deletes the files of removed photos, once a day.
+func (s *Set[P]) Sweep(ctx context.Context) error {
+	if s.sweep == nil {
+		return nil
+	}
+	return s.sweep.Do(ctx)
 }
 
 // ParentOf returns the id of the document that a photo belongs to.

@@ -25,6 +25,8 @@ type Deps struct {
 	Store docstore.Engine
 	// Files opens the store of files with a name, beside the documents; nil if there is none.
 	Files func(ctx context.Context, name string) (blob.Store, error)
+	// Backups are the backups of the documents.
+	Backups *blob.Backups
 	// NewIDs returns a source of identifiers for one collection. Now returns the time in UTC, in
 	// whole milliseconds, as stored times have it.
 	NewIDs func() *id.Source
@@ -38,7 +40,7 @@ type Deps struct {
 
 // NewDeps returns the dependencies of services that use this store.
 func NewDeps(store docstore.Engine, log *slog.Logger) Deps {
-	deps := Deps{Store: store, Now: now, Log: log}
+	deps := Deps{Store: store, Now: now, Log: log, Backups: &blob.Backups{}}
 	deps.NewIDs = func() *id.Source {
 		if store != nil && store.IsLocal() {
 			return id.NewSoleSource(time.Now)
