@@ -4,6 +4,7 @@ package parent
 
 import (
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
@@ -22,6 +23,8 @@ func Of(request any) (kind typev1.Kind, id int64) {
 	switch of := request.(type) {
 	case interface{ GetKind() typev1.Kind }:
 		return of.GetKind(), 0
+	case interface{ GetStart() *photov1.UploadStart }:
+		return Of(of.GetStart())
 	case *moveinv1.ResolveOldIdsRequest:
 		if len(of.GetOldIds()) > 0 {
 			return OfOldID(of.GetOldIds()[0]), 0

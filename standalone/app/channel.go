@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"sync"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -15,14 +16,17 @@ import (
 	"github.com/waybook/waybook/internal/platform/tracing"
 )
 
-// Channel carries unary calls to the services in process. They pass the same
+// Channel carries calls to the services in process. They pass the same
 // interceptors as calls from outside (rule 15.4). Messages are not copied: neither side
 // changes a message that it has sent or received. It may be used concurrently after the
 // services are registered.
 type Channel struct {
 	methods      map[string]method
+	streams      map[string]streaming
 	interceptors *service.Interceptors
 	spans        tracing.Tracing
+	// running are the handlers of streams.
+	running sync.WaitGroup
 }
 
 // method is a unary method of a registered service.
@@ -33,7 +37,7 @@ type method struct {
 
 // NewChannel returns a channel without services.
 func NewChannel(interceptors *service.Interceptors, spans tracing.Tracing) *Channel {
-	return &Channel{methods: map[string]method{}, interceptors: interceptors, spans: spans}
+	return &Channel{methods: map[string]method{}, streams: map[string]streaming{}, interceptors: interceptors, spans: spans}
 }
 
 // RegisterService adds a service's methods.
@@ -41,11 +45,9 @@ func (c *Channel) RegisterService(description *grpc.ServiceDesc, server any) {
 	for _, each := range description.Methods {
 		c.methods["/"+description.ServiceName+"/"+each.MethodName] = method{server, each.Handler}
 	}
-}
-
-// NewStream implements grpc.ClientConnInterface. No service that standalone calls has streams.
-func (c *Channel) NewStream(_ context.Context, _ *grpc.StreamDesc, name string, _ ...grpc.CallOption) (grpc.ClientStream, error) {
-	return nil, status.Errorf(codes.Unimplemented, "%s: there are no streams in process", name)
+	for _, each := range description.Streams {
+		c.streams["/"+description.ServiceName+"/"+each.StreamName] = streaming{server, each}
+	}
 }
 
 // Invoke calls a method in the caller's goroutine. It ignores the options, which are for a transport.
