@@ -1269,7 +1269,7 @@ const file_waybook_comment_v1_comment_proto_rawDesc = "" +
 	"\x02on\x12\x05\xbaH\x02\b\x01\"`\n" +
 	"\x1eRemoveCommentsByAuthorResponse\x12#\n" +
 	"\rremoved_count\x18\x01 \x01(\x05R\fremovedCount\x12\x19\n" +
-	"\bhas_more\x18\x02 \x01(\bR\ahasMore2\xfa\x05\n" +
+	"\bhas_more\x18\x02 \x01(\bR\ahasMore2\x80\x06\n" +
 	"\x0eCommentService\x12j\n" +
 	"\n" +
 	"AddComment\x12%.waybook.comment.v1.AddCommentRequest\x1a&.waybook.comment.v1.AddCommentResponse\"\r\xaa\xbb\x18\x06\n" +
@@ -1281,8 +1281,9 @@ const file_waybook_comment_v1_comment_proto_rawDesc = "" +
 	"\x04edge\x90\x02\x02\x12p\n" +
 	"\fListComments\x12'.waybook.comment.v1.ListCommentsRequest\x1a(.waybook.comment.v1.ListCommentsResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01\x12\x82\x01\n" +
-	"\x14ListCommentsByAuthor\x12/.waybook.comment.v1.ListCommentsByAuthorRequest\x1a0.waybook.comment.v1.ListCommentsByAuthorResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12\x9a\x01\n" +
-	"\x16RemoveCommentsByAuthor\x121.waybook.comment.v1.RemoveCommentsByAuthorRequest\x1a2.waybook.comment.v1.RemoveCommentsByAuthorResponse\"\x19\xaa\xbb\x18\x12\x12\x10comments_removed\x90\x02\x02BEP\x01ZAgithub.com/waybook/waybook/proto/gen/waybook/comment/v1;commentv1b\x06proto3"
+	"\x14ListCommentsByAuthor\x12/.waybook.comment.v1.ListCommentsByAuthorRequest\x1a0.waybook.comment.v1.ListCommentsByAuthorResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12\xa0\x01\n" +
+	"\x16RemoveCommentsByAuthor\x121.waybook.comment.v1.RemoveCommentsByAuthorRequest\x1a2.waybook.comment.v1.RemoveCommentsByAuthorResponse\"\x1f\xaa\xbb\x18\x18\n" +
+	"\x04edge\x12\x10comments_removed\x90\x02\x02BEP\x01ZAgithub.com/waybook/waybook/proto/gen/waybook/comment/v1;commentv1b\x06proto3"
 
 var (
 	file_waybook_comment_v1_comment_proto_rawDescOnce sync.Once
