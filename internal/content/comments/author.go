@@ -35,7 +35,7 @@ func (s *Set[P]) ListCommentsByAuthor(
 	}
 	reply := &commentv1.ListCommentsByAuthorResponse{NextPageToken: page.Next}
 	for i, shown := range s.showAll(ctx, page.Documents) {
-		shown.ParentId = new(page.Documents[i].ParentID)
+		shown.ParentId, shown.ParentKind = new(page.Documents[i].ParentID), request.GetKind().Enum()
 		reply.Comments = append(reply.Comments, shown)
 	}
 	return reply, nil
