@@ -28,6 +28,10 @@ const (
 	AccountService_DeleteUser_FullMethodName       = "/waybook.account.v1.AccountService/DeleteUser"
 	AccountService_ListUsers_FullMethodName        = "/waybook.account.v1.AccountService/ListUsers"
 	AccountService_Authenticate_FullMethodName     = "/waybook.account.v1.AccountService/Authenticate"
+	AccountService_Register_FullMethodName         = "/waybook.account.v1.AccountService/Register"
+	AccountService_CreateInvitation_FullMethodName = "/waybook.account.v1.AccountService/CreateInvitation"
+	AccountService_UpdateProfile_FullMethodName    = "/waybook.account.v1.AccountService/UpdateProfile"
+	AccountService_ChangePassword_FullMethodName   = "/waybook.account.v1.AccountService/ChangePassword"
 	AccountService_OpenSession_FullMethodName      = "/waybook.account.v1.AccountService/OpenSession"
 	AccountService_VerifySession_FullMethodName    = "/waybook.account.v1.AccountService/VerifySession"
 	AccountService_CloseSession_FullMethodName     = "/waybook.account.v1.AccountService/CloseSession"
@@ -75,6 +79,25 @@ type AccountServiceClient interface {
 	// from one client address, 100 from a client address, and 100 for an email address. A successful attempt does not
 	// count, and resets the first of these counts.
 	Authenticate(ctx context.Context, in *AuthenticateRequest, opts ...grpc.CallOption) (*AuthenticateResponse, error)
+	// Creates a user for a stranger, as -registration allows, and opens no session. Errors: FAILED_PRECONDITION
+	// (REGISTRATION_CLOSED), PERMISSION_DENIED (INVITATION_INVALID, the same for an invitation that is unknown, used or
+	// expired), ALREADY_EXISTS (EMAIL_TAKEN), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, with google.rpc.RetryInfo).
+	//
+	// Limits apply to each hour by the clock, over all replicas: 10 attempts from a client address, and 300 in all. Each
+	// attempt counts, whatever comes of it, but those without a valid invitation do not count in all if one is needed.
+	Register(ctx context.Context, in *RegisterRequest, opts ...grpc.CallOption) (*RegisterResponse, error)
+	// Creates an invitation, with which one user can register within seven days. The service stores only the SHA-256 of
+	// its code, so a repeated call creates another invitation. Errors: FAILED_PRECONDITION (INVITATIONS_OFF: -registration
+	// is not invite).
+	CreateInvitation(ctx context.Context, in *CreateInvitationRequest, opts ...grpc.CallOption) (*CreateInvitationResponse, error)
+	// Changes what a user shows of himself to others; fields that are not set keep their values. Errors: NOT_FOUND
+	// (USER_NOT_FOUND).
+	UpdateProfile(ctx context.Context, in *UpdateProfileRequest, opts ...grpc.CallOption) (*UpdateProfileResponse, error)
+	// Changes the password of a user who gives the old one. The same write closes the user's other open sessions, and a
+	// login that is under way with the old password opens no session. The session of the request stays open. Errors:
+	// UNAUTHENTICATED (PASSWORD_INCORRECT, or LOGIN_REQUIRED if the session is not open or ends meanwhile),
+	// RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS). A wrong password counts as a failed attempt of Authenticate.
+	ChangePassword(ctx context.Context, in *ChangePasswordRequest, opts ...grpc.CallOption) (*ChangePasswordResponse, error)
 	// Opens a session for a user, without the password. No later call returns its secret, because the service stores only
 	// the SHA-256; so a repeated call opens another session. If the user has too many open sessions (100 by default), the
 	// oldest are closed. Errors: NOT_FOUND (USER_NOT_FOUND), UNAUTHENTICATED (LOGIN_REQUIRED: the user is disabled).
@@ -170,6 +193,46 @@ func (c *accountServiceClient) Authenticate(ctx context.Context, in *Authenticat
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(AuthenticateResponse)
 	err := c.cc.Invoke(ctx, AccountService_Authenticate_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *accountServiceClient) Register(ctx context.Context, in *RegisterRequest, opts ...grpc.CallOption) (*RegisterResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RegisterResponse)
+	err := c.cc.Invoke(ctx, AccountService_Register_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *accountServiceClient) CreateInvitation(ctx context.Context, in *CreateInvitationRequest, opts ...grpc.CallOption) (*CreateInvitationResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CreateInvitationResponse)
+	err := c.cc.Invoke(ctx, AccountService_CreateInvitation_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *accountServiceClient) UpdateProfile(ctx context.Context, in *UpdateProfileRequest, opts ...grpc.CallOption) (*UpdateProfileResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(UpdateProfileResponse)
+	err := c.cc.Invoke(ctx, AccountService_UpdateProfile_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *accountServiceClient) ChangePassword(ctx context.Context, in *ChangePasswordRequest, opts ...grpc.CallOption) (*ChangePasswordResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ChangePasswordResponse)
+	err := c.cc.Invoke(ctx, AccountService_ChangePassword_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -284,6 +347,25 @@ type AccountServiceServer interface {
 	// from one client address, 100 from a client address, and 100 for an email address. A successful attempt does not
 	// count, and resets the first of these counts.
 	Authenticate(context.Context, *AuthenticateRequest) (*AuthenticateResponse, error)
+	// Creates a user for a stranger, as -registration allows, and opens no session. Errors: FAILED_PRECONDITION
+	// (REGISTRATION_CLOSED), PERMISSION_DENIED (INVITATION_INVALID, the same for an invitation that is unknown, used or
+	// expired), ALREADY_EXISTS (EMAIL_TAKEN), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, with google.rpc.RetryInfo).
+	//
+	// Limits apply to each hour by the clock, over all replicas: 10 attempts from a client address, and 300 in all. Each
+	// attempt counts, whatever comes of it, but those without a valid invitation do not count in all if one is needed.
+	Register(context.Context, *RegisterRequest) (*RegisterResponse, error)
+	// Creates an invitation, with which one user can register within seven days. The service stores only the SHA-256 of
+	// its code, so a repeated call creates another invitation. Errors: FAILED_PRECONDITION (INVITATIONS_OFF: -registration
+	// is not invite).
+	CreateInvitation(context.Context, *CreateInvitationRequest) (*CreateInvitationResponse, error)
+	// Changes what a user shows of himself to others; fields that are not set keep their values. Errors: NOT_FOUND
+	// (USER_NOT_FOUND).
+	UpdateProfile(context.Context, *UpdateProfileRequest) (*UpdateProfileResponse, error)
+	// Changes the password of a user who gives the old one. The same write closes the user's other open sessions, and a
+	// login that is under way with the old password opens no session. The session of the request stays open. Errors:
+	// UNAUTHENTICATED (PASSWORD_INCORRECT, or LOGIN_REQUIRED if the session is not open or ends meanwhile),
+	// RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS). A wrong password counts as a failed attempt of Authenticate.
+	ChangePassword(context.Context, *ChangePasswordRequest) (*ChangePasswordResponse, error)
 	// Opens a session for a user, without the password. No later call returns its secret, because the service stores only
 	// the SHA-256; so a repeated call opens another session. If the user has too many open sessions (100 by default), the
 	// oldest are closed. Errors: NOT_FOUND (USER_NOT_FOUND), UNAUTHENTICATED (LOGIN_REQUIRED: the user is disabled).
@@ -335,6 +417,18 @@ func (UnimplementedAccountServiceServer) ListUsers(context.Context, *ListUsersRe
 }
 func (UnimplementedAccountServiceServer) Authenticate(context.Context, *AuthenticateRequest) (*AuthenticateResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Authenticate not implemented")
+}
+func (UnimplementedAccountServiceServer) Register(context.Context, *RegisterRequest) (*RegisterResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Register not implemented")
+}
+func (UnimplementedAccountServiceServer) CreateInvitation(context.Context, *CreateInvitationRequest) (*CreateInvitationResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CreateInvitation not implemented")
+}
+func (UnimplementedAccountServiceServer) UpdateProfile(context.Context, *UpdateProfileRequest) (*UpdateProfileResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method UpdateProfile not implemented")
+}
+func (UnimplementedAccountServiceServer) ChangePassword(context.Context, *ChangePasswordRequest) (*ChangePasswordResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ChangePassword not implemented")
 }
 func (UnimplementedAccountServiceServer) OpenSession(context.Context, *OpenSessionRequest) (*OpenSessionResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method OpenSession not implemented")
@@ -504,6 +598,78 @@ func _AccountService_Authenticate_Handler(srv interface{}, ctx context.Context, 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _AccountService_Register_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RegisterRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AccountServiceServer).Register(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AccountService_Register_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AccountServiceServer).Register(ctx, req.(*RegisterRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AccountService_CreateInvitation_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CreateInvitationRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AccountServiceServer).CreateInvitation(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AccountService_CreateInvitation_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AccountServiceServer).CreateInvitation(ctx, req.(*CreateInvitationRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AccountService_UpdateProfile_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UpdateProfileRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AccountServiceServer).UpdateProfile(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AccountService_UpdateProfile_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AccountServiceServer).UpdateProfile(ctx, req.(*UpdateProfileRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AccountService_ChangePassword_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ChangePasswordRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AccountServiceServer).ChangePassword(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AccountService_ChangePassword_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AccountServiceServer).ChangePassword(ctx, req.(*ChangePasswordRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _AccountService_OpenSession_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(OpenSessionRequest)
 	if err := dec(in); err != nil {
@@ -664,6 +830,22 @@ var AccountService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Authenticate",
 			Handler:    _AccountService_Authenticate_Handler,
+		},
+		{
+			MethodName: "Register",
+			Handler:    _AccountService_Register_Handler,
+		},
+		{
+			MethodName: "CreateInvitation",
+			Handler:    _AccountService_CreateInvitation_Handler,
+		},
+		{
+			MethodName: "UpdateProfile",
+			Handler:    _AccountService_UpdateProfile_Handler,
+		},
+		{
+			MethodName: "ChangePassword",
+			Handler:    _AccountService_ChangePassword_Handler,
 		},
 		{
 			MethodName: "OpenSession",
