@@ -1176,7 +1176,7 @@ func (x *AuthenticateResponse) GetToken() string {
 	return ""
 }
 
-type RegisterRequest struct {
+type RegisterUserRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Optional UUID; a repeated call with the same UUID returns the first result, whatever its password. A call with
 	// other content fails: ALREADY_EXISTS (REQUEST_ID_REUSED).
@@ -1195,20 +1195,20 @@ type RegisterRequest struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *RegisterRequest) Reset() {
-	*x = RegisterRequest{}
+func (x *RegisterUserRequest) Reset() {
+	*x = RegisterUserRequest{}
 	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *RegisterRequest) String() string {
+func (x *RegisterUserRequest) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*RegisterRequest) ProtoMessage() {}
+func (*RegisterUserRequest) ProtoMessage() {}
 
-func (x *RegisterRequest) ProtoReflect() protoreflect.Message {
+func (x *RegisterUserRequest) ProtoReflect() protoreflect.Message {
 	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -1220,54 +1220,54 @@ func (x *RegisterRequest) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use RegisterRequest.ProtoReflect.Descriptor instead.
-func (*RegisterRequest) Descriptor() ([]byte, []int) {
+// Deprecated: Use RegisterUserRequest.ProtoReflect.Descriptor instead.
+func (*RegisterUserRequest) Descriptor() ([]byte, []int) {
 	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{17}
 }
 
-func (x *RegisterRequest) GetRequestId() string {
+func (x *RegisterUserRequest) GetRequestId() string {
 	if x != nil {
 		return x.RequestId
 	}
 	return ""
 }
 
-func (x *RegisterRequest) GetEmail() string {
+func (x *RegisterUserRequest) GetEmail() string {
 	if x != nil {
 		return x.Email
 	}
 	return ""
 }
 
-func (x *RegisterRequest) GetPassword() string {
+func (x *RegisterUserRequest) GetPassword() string {
 	if x != nil {
 		return x.Password
 	}
 	return ""
 }
 
-func (x *RegisterRequest) GetName() string {
+func (x *RegisterUserRequest) GetName() string {
 	if x != nil {
 		return x.Name
 	}
 	return ""
 }
 
-func (x *RegisterRequest) GetInvitation() string {
+func (x *RegisterUserRequest) GetInvitation() string {
 	if x != nil {
 		return x.Invitation
 	}
 	return ""
 }
 
-func (x *RegisterRequest) GetClientAddress() string {
+func (x *RegisterUserRequest) GetClientAddress() string {
 	if x != nil {
 		return x.ClientAddress
 	}
 	return ""
 }
 
-type RegisterResponse struct {
+type RegisterUserResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The new user.
 	User          *User `protobuf:"bytes,1,opt,name=user,proto3" json:"user,omitempty"`
@@ -1275,20 +1275,20 @@ type RegisterResponse struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *RegisterResponse) Reset() {
-	*x = RegisterResponse{}
+func (x *RegisterUserResponse) Reset() {
+	*x = RegisterUserResponse{}
 	mi := &file_waybook_account_v1_account_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *RegisterResponse) String() string {
+func (x *RegisterUserResponse) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*RegisterResponse) ProtoMessage() {}
+func (*RegisterUserResponse) ProtoMessage() {}
 
-func (x *RegisterResponse) ProtoReflect() protoreflect.Message {
+func (x *RegisterUserResponse) ProtoReflect() protoreflect.Message {
 	mi := &file_waybook_account_v1_account_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -1300,12 +1300,12 @@ func (x *RegisterResponse) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use RegisterResponse.ProtoReflect.Descriptor instead.
-func (*RegisterResponse) Descriptor() ([]byte, []int) {
+// Deprecated: Use RegisterUserResponse.ProtoReflect.Descriptor instead.
+func (*RegisterUserResponse) Descriptor() ([]byte, []int) {
 	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{18}
 }
 
-func (x *RegisterResponse) GetUser() *User {
+func (x *RegisterUserResponse) GetUser() *User {
 	if x != nil {
 		return x.User
 	}
@@ -1936,7 +1936,9 @@ func (*CloseSessionResponse) Descriptor() ([]byte, []int) {
 type CloseAllSessionsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user whose sessions to close.
-	UserId        int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	// The secret of a session that stays open; empty for none.
+	KeptToken     string `protobuf:"bytes,2,opt,name=kept_token,json=keptToken,proto3" json:"kept_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1976,6 +1978,13 @@ func (x *CloseAllSessionsRequest) GetUserId() int64 {
 		return x.UserId
 	}
 	return 0
+}
+
+func (x *CloseAllSessionsRequest) GetKeptToken() string {
+	if x != nil {
+		return x.KeptToken
+	}
+	return ""
 }
 
 type CloseAllSessionsResponse struct {
@@ -2491,8 +2500,8 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x14AuthenticateResponse\x12,\n" +
 	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\x125\n" +
 	"\asession\x18\x02 \x01(\v2\x1b.waybook.account.v1.SessionR\asession\x12\x14\n" +
-	"\x05token\x18\x03 \x01(\tR\x05token\"\x83\x02\n" +
-	"\x0fRegisterRequest\x12*\n" +
+	"\x05token\x18\x03 \x01(\tR\x05token\"\x87\x02\n" +
+	"\x13RegisterUserRequest\x12*\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12 \n" +
 	"\x05email\x18\x02 \x01(\tB\n" +
@@ -2503,8 +2512,8 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\n" +
 	"invitation\x18\x05 \x01(\tB\a\xbaH\x04r\x02\x18dR\n" +
 	"invitation\x12.\n" +
-	"\x0eclient_address\x18\x06 \x01(\tB\a\xbaH\x04r\x02(dR\rclientAddress\"@\n" +
-	"\x10RegisterResponse\x12,\n" +
+	"\x0eclient_address\x18\x06 \x01(\tB\a\xbaH\x04r\x02(dR\rclientAddress\"D\n" +
+	"\x14RegisterUserResponse\x12,\n" +
 	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"\x19\n" +
 	"\x17CreateInvitationRequest\"k\n" +
 	"\x18CreateInvitationResponse\x12\x12\n" +
@@ -2546,9 +2555,11 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\n" +
 	"session_id\x18\x03 \x01(\tB\x18\xbaH\x15\xd8\x01\x01r\x102\x0e^[0-9a-f]{16}$R\tsessionId:\x89\x01\xbaH\x85\x01\x1a\x82\x01\n" +
 	"!close_session.token_or_session_id\x124token: exactly one of token and session_id is needed\x1a'has(this.token) != has(this.session_id)\"\x16\n" +
-	"\x14CloseSessionResponse\"8\n" +
+	"\x14CloseSessionResponse\"q\n" +
 	"\x17CloseAllSessionsRequest\x12\x1d\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\"S\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\x127\n" +
+	"\n" +
+	"kept_token\x18\x02 \x01(\tB\x18\xbaH\x15\xd8\x01\x01r\x102\x0e^[0-9a-f]{32}$R\tkeptToken\"S\n" +
 	"\x18CloseAllSessionsResponse\x12&\n" +
 	"\fclosed_count\x18\x01 \x01(\x03H\x00R\vclosedCount\x88\x01\x01B\x0f\n" +
 	"\r_closed_count\"\x83\x01\n" +
@@ -2585,7 +2596,7 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x14PASSWORD_FORM_PHPASS\x10\x04\x12\x1b\n" +
 	"\x17PASSWORD_FORM_MD5_CRYPT\x10\x05\x12\x16\n" +
 	"\x12PASSWORD_FORM_SHA1\x10\x06\x12\x16\n" +
-	"\x12PASSWORD_FORM_SHA2\x10\a2\xf3\x10\n" +
+	"\x12PASSWORD_FORM_SHA2\x10\a2\x8c\x11\n" +
 	"\x0eAccountService\x12r\n" +
 	"\n" +
 	"CreateUser\x12%.waybook.account.v1.CreateUserRequest\x1a&.waybook.account.v1.CreateUserResponse\"\x15\xaa\xbb\x18\x0e\x12\fuser_created\x90\x02\x02\x12[\n" +
@@ -2600,8 +2611,8 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"DeleteUser\x12%.waybook.account.v1.DeleteUserRequest\x1a&.waybook.account.v1.DeleteUserResponse\"\x15\xaa\xbb\x18\x0e\x12\fuser_deleted\x90\x02\x02\x12a\n" +
 	"\tListUsers\x12$.waybook.account.v1.ListUsersRequest\x1a%.waybook.account.v1.ListUsersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12t\n" +
 	"\fAuthenticate\x12'.waybook.account.v1.AuthenticateRequest\x1a(.waybook.account.v1.AuthenticateResponse\"\x11\xaa\xbb\x18\r\n" +
-	"\x04edge\x12\x05login\x12u\n" +
-	"\bRegister\x12#.waybook.account.v1.RegisterRequest\x1a$.waybook.account.v1.RegisterResponse\"\x1e\xaa\xbb\x18\x17\n" +
+	"\x04edge\x12\x05login\x12\x81\x01\n" +
+	"\fRegisterUser\x12'.waybook.account.v1.RegisterUserRequest\x1a(.waybook.account.v1.RegisterUserResponse\"\x1e\xaa\xbb\x18\x17\n" +
 	"\x04edge\x12\x0fuser_registered\x90\x02\x02\x12\x87\x01\n" +
 	"\x10CreateInvitation\x12+.waybook.account.v1.CreateInvitationRequest\x1a,.waybook.account.v1.CreateInvitationResponse\"\x18\xaa\xbb\x18\x14\x12\x12invitation_created\x12~\n" +
 	"\rUpdateProfile\x12(.waybook.account.v1.UpdateProfileRequest\x1a).waybook.account.v1.UpdateProfileResponse\"\x18\xaa\xbb\x18\x14\n" +
@@ -2612,9 +2623,11 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\rVerifySession\x12(.waybook.account.v1.VerifySessionRequest\x1a).waybook.account.v1.VerifySessionResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x02\x12\x80\x01\n" +
 	"\fCloseSession\x12'.waybook.account.v1.CloseSessionRequest\x1a(.waybook.account.v1.CloseSessionResponse\"\x1d\xaa\xbb\x18\x16\n" +
-	"\x04edge\x12\x0esession_closed\x90\x02\x02\x12\x84\x01\n" +
-	"\x10CloseAllSessions\x12+.waybook.account.v1.CloseAllSessionsRequest\x1a,.waybook.account.v1.CloseAllSessionsResponse\"\x15\xaa\xbb\x18\x11\x12\x0fsessions_closed\x12j\n" +
-	"\fListSessions\x12'.waybook.account.v1.ListSessionsRequest\x1a(.waybook.account.v1.ListSessionsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12p\n" +
+	"\x04edge\x12\x0esession_closed\x90\x02\x02\x12\x8a\x01\n" +
+	"\x10CloseAllSessions\x12+.waybook.account.v1.CloseAllSessionsRequest\x1a,.waybook.account.v1.CloseAllSessionsResponse\"\x1b\xaa\xbb\x18\x17\n" +
+	"\x04edge\x12\x0fsessions_closed\x12p\n" +
+	"\fListSessions\x12'.waybook.account.v1.ListSessionsRequest\x1a(.waybook.account.v1.ListSessionsResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x01\x12p\n" +
 	"\fGrantRewards\x12'.waybook.account.v1.GrantRewardsRequest\x1a(.waybook.account.v1.GrantRewardsResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04blog\x90\x02\x02\x12g\n" +
 	"\vListRewards\x12&.waybook.account.v1.ListRewardsRequest\x1a'.waybook.account.v1.ListRewardsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01BEP\x01ZAgithub.com/waybook/waybook/proto/gen/waybook/account/v1;accountv1b\x06proto3"
@@ -2652,8 +2665,8 @@ var file_waybook_account_v1_account_proto_goTypes = []any{
 	(*ListUsersResponse)(nil),        // 15: waybook.account.v1.ListUsersResponse
 	(*AuthenticateRequest)(nil),      // 16: waybook.account.v1.AuthenticateRequest
 	(*AuthenticateResponse)(nil),     // 17: waybook.account.v1.AuthenticateResponse
-	(*RegisterRequest)(nil),          // 18: waybook.account.v1.RegisterRequest
-	(*RegisterResponse)(nil),         // 19: waybook.account.v1.RegisterResponse
+	(*RegisterUserRequest)(nil),      // 18: waybook.account.v1.RegisterUserRequest
+	(*RegisterUserResponse)(nil),     // 19: waybook.account.v1.RegisterUserResponse
 	(*CreateInvitationRequest)(nil),  // 20: waybook.account.v1.CreateInvitationRequest
 	(*CreateInvitationResponse)(nil), // 21: waybook.account.v1.CreateInvitationResponse
 	(*UpdateProfileRequest)(nil),     // 22: waybook.account.v1.UpdateProfileRequest
@@ -2692,7 +2705,7 @@ var file_waybook_account_v1_account_proto_depIdxs = []int32{
 	1,  // 10: waybook.account.v1.ListUsersResponse.users:type_name -> waybook.account.v1.User
 	1,  // 11: waybook.account.v1.AuthenticateResponse.user:type_name -> waybook.account.v1.User
 	2,  // 12: waybook.account.v1.AuthenticateResponse.session:type_name -> waybook.account.v1.Session
-	1,  // 13: waybook.account.v1.RegisterResponse.user:type_name -> waybook.account.v1.User
+	1,  // 13: waybook.account.v1.RegisterUserResponse.user:type_name -> waybook.account.v1.User
 	41, // 14: waybook.account.v1.CreateInvitationResponse.expire_time:type_name -> google.protobuf.Timestamp
 	1,  // 15: waybook.account.v1.UpdateProfileResponse.user:type_name -> waybook.account.v1.User
 	2,  // 16: waybook.account.v1.OpenSessionResponse.session:type_name -> waybook.account.v1.Session
@@ -2707,7 +2720,7 @@ var file_waybook_account_v1_account_proto_depIdxs = []int32{
 	12, // 25: waybook.account.v1.AccountService.DeleteUser:input_type -> waybook.account.v1.DeleteUserRequest
 	14, // 26: waybook.account.v1.AccountService.ListUsers:input_type -> waybook.account.v1.ListUsersRequest
 	16, // 27: waybook.account.v1.AccountService.Authenticate:input_type -> waybook.account.v1.AuthenticateRequest
-	18, // 28: waybook.account.v1.AccountService.Register:input_type -> waybook.account.v1.RegisterRequest
+	18, // 28: waybook.account.v1.AccountService.RegisterUser:input_type -> waybook.account.v1.RegisterUserRequest
 	20, // 29: waybook.account.v1.AccountService.CreateInvitation:input_type -> waybook.account.v1.CreateInvitationRequest
 	22, // 30: waybook.account.v1.AccountService.UpdateProfile:input_type -> waybook.account.v1.UpdateProfileRequest
 	24, // 31: waybook.account.v1.AccountService.ChangePassword:input_type -> waybook.account.v1.ChangePasswordRequest
@@ -2725,7 +2738,7 @@ var file_waybook_account_v1_account_proto_depIdxs = []int32{
 	13, // 43: waybook.account.v1.AccountService.DeleteUser:output_type -> waybook.account.v1.DeleteUserResponse
 	15, // 44: waybook.account.v1.AccountService.ListUsers:output_type -> waybook.account.v1.ListUsersResponse
 	17, // 45: waybook.account.v1.AccountService.Authenticate:output_type -> waybook.account.v1.AuthenticateResponse
-	19, // 46: waybook.account.v1.AccountService.Register:output_type -> waybook.account.v1.RegisterResponse
+	19, // 46: waybook.account.v1.AccountService.RegisterUser:output_type -> waybook.account.v1.RegisterUserResponse
 	21, // 47: waybook.account.v1.AccountService.CreateInvitation:output_type -> waybook.account.v1.CreateInvitationResponse
 	23, // 48: waybook.account.v1.AccountService.UpdateProfile:output_type -> waybook.account.v1.UpdateProfileResponse
 	25, // 49: waybook.account.v1.AccountService.ChangePassword:output_type -> waybook.account.v1.ChangePasswordResponse

@@ -28,7 +28,7 @@ const (
 	AccountService_DeleteUser_FullMethodName       = "/waybook.account.v1.AccountService/DeleteUser"
 	AccountService_ListUsers_FullMethodName        = "/waybook.account.v1.AccountService/ListUsers"
 	AccountService_Authenticate_FullMethodName     = "/waybook.account.v1.AccountService/Authenticate"
-	AccountService_Register_FullMethodName         = "/waybook.account.v1.AccountService/Register"
+	AccountService_RegisterUser_FullMethodName     = "/waybook.account.v1.AccountService/RegisterUser"
 	AccountService_CreateInvitation_FullMethodName = "/waybook.account.v1.AccountService/CreateInvitation"
 	AccountService_UpdateProfile_FullMethodName    = "/waybook.account.v1.AccountService/UpdateProfile"
 	AccountService_ChangePassword_FullMethodName   = "/waybook.account.v1.AccountService/ChangePassword"
@@ -85,7 +85,7 @@ type AccountServiceClient interface {
 	//
 	// Limits apply to each hour by the clock, over all replicas: 10 attempts from a client address, and 300 in all. Each
 	// attempt counts, whatever comes of it, but those without a valid invitation do not count in all if one is needed.
-	Register(ctx context.Context, in *RegisterRequest, opts ...grpc.CallOption) (*RegisterResponse, error)
+	RegisterUser(ctx context.Context, in *RegisterUserRequest, opts ...grpc.CallOption) (*RegisterUserResponse, error)
 	// Creates an invitation, with which one user can register within seven days. The service stores only the SHA-256 of
 	// its code, so a repeated call creates another invitation. Errors: FAILED_PRECONDITION (INVITATIONS_OFF: -registration
 	// is not invite).
@@ -109,7 +109,8 @@ type AccountServiceClient interface {
 	// NOT_FOUND (SESSION_NOT_FOUND: the user has no session with this session_id).
 	CloseSession(ctx context.Context, in *CloseSessionRequest, opts ...grpc.CallOption) (*CloseSessionResponse, error)
 	// Closes all open sessions of a user in one write. The service refuses them from then on, and a login that is under
-	// way opens no session. Errors: NOT_FOUND (USER_NOT_FOUND).
+	// way opens no session. One session may be kept. Errors: NOT_FOUND (USER_NOT_FOUND), UNAUTHENTICATED (LOGIN_REQUIRED:
+	// the session to keep is not open).
 	CloseAllSessions(ctx context.Context, in *CloseAllSessionsRequest, opts ...grpc.CallOption) (*CloseAllSessionsResponse, error)
 	// Returns a page of a user's open sessions, in no particular order and without secrets. A page that is not the last
 	// may be empty. Errors: NOT_FOUND (USER_NOT_FOUND).
@@ -199,10 +200,10 @@ func (c *accountServiceClient) Authenticate(ctx context.Context, in *Authenticat
 	return out, nil
 }
 
-func (c *accountServiceClient) Register(ctx context.Context, in *RegisterRequest, opts ...grpc.CallOption) (*RegisterResponse, error) {
+func (c *accountServiceClient) RegisterUser(ctx context.Context, in *RegisterUserRequest, opts ...grpc.CallOption) (*RegisterUserResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(RegisterResponse)
-	err := c.cc.Invoke(ctx, AccountService_Register_FullMethodName, in, out, cOpts...)
+	out := new(RegisterUserResponse)
+	err := c.cc.Invoke(ctx, AccountService_RegisterUser_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -353,7 +354,7 @@ type AccountServiceServer interface {
 	//
 	// Limits apply to each hour by the clock, over all replicas: 10 attempts from a client address, and 300 in all. Each
 	// attempt counts, whatever comes of it, but those without a valid invitation do not count in all if one is needed.
-	Register(context.Context, *RegisterRequest) (*RegisterResponse, error)
+	RegisterUser(context.Context, *RegisterUserRequest) (*RegisterUserResponse, error)
 	// Creates an invitation, with which one user can register within seven days. The service stores only the SHA-256 of
 	// its code, so a repeated call creates another invitation. Errors: FAILED_PRECONDITION (INVITATIONS_OFF: -registration
 	// is not invite).
@@ -377,7 +378,8 @@ type AccountServiceServer interface {
 	// NOT_FOUND (SESSION_NOT_FOUND: the user has no session with this session_id).
 	CloseSession(context.Context, *CloseSessionRequest) (*CloseSessionResponse, error)
 	// Closes all open sessions of a user in one write. The service refuses them from then on, and a login that is under
-	// way opens no session. Errors: NOT_FOUND (USER_NOT_FOUND).
+	// way opens no session. One session may be kept. Errors: NOT_FOUND (USER_NOT_FOUND), UNAUTHENTICATED (LOGIN_REQUIRED:
+	// the session to keep is not open).
 	CloseAllSessions(context.Context, *CloseAllSessionsRequest) (*CloseAllSessionsResponse, error)
 	// Returns a page of a user's open sessions, in no particular order and without secrets. A page that is not the last
 	// may be empty. Errors: NOT_FOUND (USER_NOT_FOUND).
@@ -418,8 +420,8 @@ func (UnimplementedAccountServiceServer) ListUsers(context.Context, *ListUsersRe
 func (UnimplementedAccountServiceServer) Authenticate(context.Context, *AuthenticateRequest) (*AuthenticateResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Authenticate not implemented")
 }
-func (UnimplementedAccountServiceServer) Register(context.Context, *RegisterRequest) (*RegisterResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method Register not implemented")
+func (UnimplementedAccountServiceServer) RegisterUser(context.Context, *RegisterUserRequest) (*RegisterUserResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RegisterUser not implemented")
 }
 func (UnimplementedAccountServiceServer) CreateInvitation(context.Context, *CreateInvitationRequest) (*CreateInvitationResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CreateInvitation not implemented")
@@ -598,20 +600,20 @@ func _AccountService_Authenticate_Handler(srv interface{}, ctx context.Context, 
 	return interceptor(ctx, in, info, handler)
 }
 
-func _AccountService_Register_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(RegisterRequest)
+func _AccountService_RegisterUser_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RegisterUserRequest)
 	if err := dec(in); err != nil {
 		return nil, err
 	}
 	if interceptor == nil {
-		return srv.(AccountServiceServer).Register(ctx, in)
+		return srv.(AccountServiceServer).RegisterUser(ctx, in)
 	}
 	info := &grpc.UnaryServerInfo{
 		Server:     srv,
-		FullMethod: AccountService_Register_FullMethodName,
+		FullMethod: AccountService_RegisterUser_FullMethodName,
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AccountServiceServer).Register(ctx, req.(*RegisterRequest))
+		return srv.(AccountServiceServer).RegisterUser(ctx, req.(*RegisterUserRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -832,8 +834,8 @@ var AccountService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _AccountService_Authenticate_Handler,
 		},
 		{
-			MethodName: "Register",
-			Handler:    _AccountService_Register_Handler,
+			MethodName: "RegisterUser",
+			Handler:    _AccountService_RegisterUser_Handler,
 		},
 		{
 			MethodName: "CreateInvitation",
