@@ -142,32 +142,19 @@ func clientCounter(kind, client string, end time.Time, limit int64) counter {
 	return c
 }
 
-// takeFromClient counts an attempt to register, for a client, before anything is done for it, or refuses it with
-// TOO_MANY_ATTEMPTS.
-func (l *limiter) takeFromClient(ctx context.Context, client string) error {
-	if client == "" || l.limits.registrations <= 0 {
-		return nil
+// takeRegistration counts an attempt to register before anything is done for it, or refuses it with TOO_MANY_ATTEMPTS.
+// It raises the count of the client first: a client at its limit uses up nothing that is left for others.
+func (l *limiter) takeRegistration(ctx context.Context, client string) error {
+	now := l.within(registrationWindow)
+	if client != "" && l.limits.registrations > 0 {
+		now.counters = append(now.counters, clientCounter("registration", client, now.end, l.limits.registrations))
 	}
-	a := l.within(registrationWindow)
-	a.counters = append(a.counters, clientCounter("registration", client, a.end, l.limits.registrations))
-	return l.take(ctx, a)
-}
-
-// takeFromAll counts an attempt to register for all clients together, as takeFromClient does.
-func (l *limiter) takeFromAll(ctx context.Context) error {
-	if l.limits.registrationsInAll <= 0 {
-		return nil
+	if l.limits.registrationsInAll > 0 {
+		now.counters = append(now.counters, counter{
+			id: attemptsID("registrations", everybody, now.end), limits: map[string]int64{everybody: l.limits.registrationsInAll},
+		})
 	}
-	a := l.within(registrationWindow)
-	a.counters = append(a.counters, counter{
-		id: attemptsID("registrations", everybody, a.end), limits: map[string]int64{everybody: l.limits.registrationsInAll},
-	})
-	return l.take(ctx, a)
-}
-
-// take counts an attempt that no password decides.
-func (l *limiter) take(ctx context.Context, a attempt) error {
-	begun, err := l.look(ctx, a)
+	begun, err := l.look(ctx, now)
 	if err != nil {
 		return err
 	}

@@ -61,8 +61,8 @@ func (s *server) CreateInvitation(ctx context.Context, _ *accountv1.CreateInvita
 	return &accountv1.CreateInvitationResponse{Code: code, ExpireTime: timestamppb.New(expires)}, nil
 }
 
-// RegisterUser creates a user for a stranger. It counts the attempt before it does anything for it, and hashes the password
-// last, which is the only expensive part.
+// RegisterUser creates a user for a stranger. It refuses an invitation by reads alone, because nobody guesses one, and
+// hashes the password last, which is the expensive part.
 func (s *server) RegisterUser(ctx context.Context, request *accountv1.RegisterUserRequest) (*accountv1.RegisterUserResponse, error) {
 	if s.registration == Closed {
 		return nil, apierror.New(codes.FailedPrecondition, "REGISTRATION_CLOSED", "nobody can register here")
@@ -70,19 +70,16 @@ func (s *server) RegisterUser(ctx context.Context, request *accountv1.RegisterUs
 	by := s.registeredBy(request)
 	// A repeat of an attempt that succeeded is no attempt.
 	registered, isRepeat, err := docstore.Answered(ctx, s.users, by)
-	switch {
-	case err != nil && !s.isUsed(err):
-		return nil, err
-	case isRepeat:
-		return &accountv1.RegisterUserResponse{User: userProto(registered)}, nil
-	}
-	if err := s.logins.takeFromClient(ctx, request.GetClientAddress()); err != nil {
-		return nil, err
-	}
-	if err := cmp.Or(err, s.checkInvitation(ctx, request.GetInvitation())); err != nil {
+	if err != nil {
 		return nil, s.invitationInvalid(err)
 	}
-	if err := s.logins.takeFromAll(ctx); err != nil {
+	if isRepeat {
+		return &accountv1.RegisterUserResponse{User: userProto(registered)}, nil
+	}
+	if err := s.checkInvitation(ctx, request.GetInvitation()); err != nil {
+		return nil, s.invitationInvalid(err)
+	}
+	if err := s.logins.takeRegistration(ctx, request.GetClientAddress()); err != nil {
 		return nil, err
 	}
 	switch _, err := s.users.Find(ctx, byEmail().Is(emailKey(request.GetEmail()))); {

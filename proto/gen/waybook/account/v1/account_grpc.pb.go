@@ -83,8 +83,8 @@ type AccountServiceClient interface {
 	// (REGISTRATION_CLOSED), PERMISSION_DENIED (INVITATION_INVALID, the same for an invitation that is unknown, used or
 	// expired), ALREADY_EXISTS (EMAIL_TAKEN), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, with google.rpc.RetryInfo).
 	//
-	// Limits apply to each hour by the clock, over all replicas: 10 attempts from a client address, and 300 in all. Each
-	// attempt counts, whatever comes of it, but those without a valid invitation do not count in all if one is needed.
+	// Limits apply to each hour by the clock, over all replicas: 10 attempts from a client address, and 300 in all. An
+	// attempt counts whatever comes of it, unless it lacks an invitation that it needs.
 	RegisterUser(ctx context.Context, in *RegisterUserRequest, opts ...grpc.CallOption) (*RegisterUserResponse, error)
 	// Creates an invitation, with which one user can register within seven days. The service stores only the SHA-256 of
 	// its code, so a repeated call creates another invitation. Errors: FAILED_PRECONDITION (INVITATIONS_OFF: -registration
@@ -352,8 +352,8 @@ type AccountServiceServer interface {
 	// (REGISTRATION_CLOSED), PERMISSION_DENIED (INVITATION_INVALID, the same for an invitation that is unknown, used or
 	// expired), ALREADY_EXISTS (EMAIL_TAKEN), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, with google.rpc.RetryInfo).
 	//
-	// Limits apply to each hour by the clock, over all replicas: 10 attempts from a client address, and 300 in all. Each
-	// attempt counts, whatever comes of it, but those without a valid invitation do not count in all if one is needed.
+	// Limits apply to each hour by the clock, over all replicas: 10 attempts from a client address, and 300 in all. An
+	// attempt counts whatever comes of it, unless it lacks an invitation that it needs.
 	RegisterUser(context.Context, *RegisterUserRequest) (*RegisterUserResponse, error)
 	// Creates an invitation, with which one user can register within seven days. The service stores only the SHA-256 of
 	// its code, so a repeated call creates another invitation. Errors: FAILED_PRECONDITION (INVITATIONS_OFF: -registration
