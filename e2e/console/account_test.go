@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
@@ -28,7 +29,15 @@ func TestAStrangerRegistersAndChangesProfileAndPassword(t *testing.T) {
 	register("new@waybook.example")
 	p.awaitElement(id("session") + `[data-state="open"]`)
 	p.awaitElement(id("profile-form"))
+	// A second session, as of a phone that is lost.
+	if reply := ask(t, process, "POST", "/API.php?func=login", "email=new%40waybook.example&password=first+password"); !strings.Contains(reply.Body, "SUCCESS") {
+		t.Fatal(reply.Body)
+	}
+	p.visit("#/account")
+	p.await("both sessions", `document.querySelectorAll('[data-testid="sessions"] li').length === 2`)
 	p.shot("account")
+	p.click(id("close-others"))
+	p.await("one session", `document.querySelectorAll('[data-testid="sessions"] li').length === 1`)
 
 	p.fill(id("account-nickname"), "阿新新")
 	p.click(id("profile-send"))
