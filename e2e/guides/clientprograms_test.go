@@ -6,7 +6,6 @@ import (
 	"image"
 	"image/jpeg"
 	"math/rand/v2"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/waybook/waybook/e2e/examples"
 	"github.com/waybook/waybook/internal/longform"
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
 // document is the document with the programs.
@@ -126,7 +126,7 @@ func TestThePrograms(t *testing.T) {
 				t.Fatalf("%v\n%s", err, output)
 			}
 			if isUpload {
-				expectPhoto(t, "http://"+p.HTTP+"/", strings.TrimSpace(string(output)))
+				expectPhoto(t, p.HTTP, strings.TrimSpace(string(output)))
 				return
 			}
 			expect(t, string(output))
@@ -167,17 +167,14 @@ func picture(t *testing.T) string {
 }
 
 // expectPhoto checks what a program prints that sends a photo, and that the photo is there.
-func expectPhoto(t *testing.T, site, output string) {
+func expectPhoto(t *testing.T, address, output string) {
 	t.Helper()
 	if !thumbnail.MatchString(output) {
 		t.Fatalf("it prints\n%s", output)
 	}
-	response, err := http.Get(site + output)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	size, err := jpeg.DecodeConfig(response.Body)
+	client := waybooktest.ClientAt(t, address)
+	client.URL = "http://" + address + "/" + output
+	size, err := jpeg.DecodeConfig(strings.NewReader(client.Get("").Body))
 	if err != nil || size.Width != 320 || size.Height != 240 {
 		t.Errorf("%s: %v, %d by %d pixels", output, err, size.Width, size.Height)
 	}
