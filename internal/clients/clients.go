@@ -3,7 +3,6 @@ package clients
 
 import (
 	"context"
-	"fmt"
 
 	"google.golang.org/grpc"
 
@@ -54,15 +53,39 @@ type byKind map[typev1.Kind]grpc.ClientConnInterface
 
 // Invoke implements grpc.ClientConnInterface.
 func (b byKind) Invoke(ctx context.Context, method string, request, reply any, options ...grpc.CallOption) error {
-	kind, _ := parent.Of(request)
-	connection, ok := b[kind]
-	if !ok {
-		connection = b[typev1.Kind_KIND_ALBUM] // which refuses it
-	}
-	return connection.Invoke(ctx, method, request, reply, options...)
+	return b.of(request).Invoke(ctx, method, request, reply, options...)
 }
 
-// NewStream implements grpc.ClientConnInterface. No shared contract has streams.
-func (b byKind) NewStream(_ context.Context, _ *grpc.StreamDesc, method string, _ ...grpc.CallOption) (grpc.ClientStream, error) {
-	return nil, fmt.Errorf("%s: the server of a stream is not known before its first message", method)
+// of returns the connection to the server of what a request names.
+func (b byKind) of(request any) grpc.ClientConnInterface {
+	kind, _ := parent.Of(request)
+	if connection, ok := b[kind]; ok {
+		return connection
+	}
+	return b[typev1.Kind_KIND_ALBUM] // which refuses it
+}
+
+// NewStream implements grpc.ClientConnInterface. The stream opens with its first message, which names something.
+func (b byKind) NewStream(
+	ctx context.Context, description *grpc.StreamDesc, method string, options ...grpc.CallOption,
+) (grpc.ClientStream, error) {
+	return &unopened{open: func(first any) (grpc.ClientStream, error) {
+		return b.of(first).NewStream(ctx, description, method, options...)
+	}}, nil
+}
+
+// unopened is a stream that opens with its first message. Nothing but SendMsg may be called before.
+type unopened struct {
+	grpc.ClientStream
+	open func(first any) (grpc.ClientStream, error)
+}
+
+// SendMsg sends a message.
+func (u *unopened) SendMsg(message any) (err error) {
+	if u.ClientStream == nil {
+		if u.ClientStream, err = u.open(message); err != nil {
+			return err
+		}
+	}
+	return u.ClientStream.SendMsg(message)
 }

@@ -127,5 +127,5 @@ func (a *Assembly) addServices(ctx context.Context, config Config, host service.
 	}
 	a.Services = []service.Service{accounts, albums, blogs, pois}
 	service.Register(a.Channel, a.Services...)
-	return accounts, nil
+	return accounts, a.Channel.ServeStreams(host.Env)
 }
