@@ -36,6 +36,11 @@ type App struct {
 
 // Start starts Waybook and pushes its parts on env's stack.
 func Start(ctx context.Context, config Config, env process.Env) (*App, error) {
+	if config.Store.MongoDBURI == "" {
+		fmt.Fprintf(env.Out, "Opening the store %s.\n", config.Store.File())
+	} else {
+		fmt.Fprintln(env.Out, "Connecting to MongoDB.")
+	}
 	host, err := config.Flags.Start(ctx, env, config.Admin)
 	if err != nil {
 		return nil, err
@@ -92,7 +97,7 @@ func Assemble(ctx context.Context, config Config, host service.Host) (*Assembly,
 	}
 	if config.HasDemo {
 		host.Readiness.Starting("looking for demo content")
-		if err := demo.Fill(ctx, clients.Of(parts.Channel, parts.Channel, parts.Channel, parts.Channel), accounts.HasUsers, config.Store.Data); err != nil {
+		if err := demo.Fill(ctx, clients.Of(parts.Channel, parts.Channel, parts.Channel, parts.Channel), accounts.HasUsers, config.Store.Data, host.Out); err != nil {
 			return nil, fmt.Errorf("demo content: %w", err)
 		}
 	}
