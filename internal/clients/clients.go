@@ -3,6 +3,7 @@ package clients
 
 import (
 	"context"
+	"errors"
 
 	"google.golang.org/grpc"
 
@@ -65,27 +66,41 @@ func (b byKind) of(request any) grpc.ClientConnInterface {
 	return b[typev1.Kind_KIND_ALBUM] // which refuses it
 }
 
-// NewStream implements grpc.ClientConnInterface. The stream opens with its first message, which names something.
-func (b byKind) NewStream(
-	ctx context.Context, description *grpc.StreamDesc, method string, options ...grpc.CallOption,
-) (grpc.ClientStream, error) {
-	return &unopened{open: func(first any) (grpc.ClientStream, error) {
+// NewStream implements grpc.ClientConnInterface. The stream opens with its first message.
+func (b byKind) NewStream(ctx context.Context, description *grpc.StreamDesc, method string, options ...grpc.CallOption) (grpc.ClientStream, error) {
+	return &stream{open: func(first any) (grpc.ClientStream, error) {
 		return b.of(first).NewStream(ctx, description, method, options...)
 	}}, nil
 }
 
-// unopened is a stream that opens with its first message. Nothing but SendMsg may be called before.
-type unopened struct {
-	grpc.ClientStream
-	open func(first any) (grpc.ClientStream, error)
+// errNotOpen is the error of a stream without a message.
+var errNotOpen = errors.New("the first message of a stream names its server, and none was sent")
+
+// stream is a stream to the server of what its first message names.
+type stream struct {
+	grpc.ClientStream // nil until then
+	open              func(first any) (grpc.ClientStream, error)
 }
 
-// SendMsg sends a message.
-func (u *unopened) SendMsg(message any) (err error) {
-	if u.ClientStream == nil {
-		if u.ClientStream, err = u.open(message); err != nil {
+func (s *stream) SendMsg(message any) (err error) {
+	if s.ClientStream == nil {
+		if s.ClientStream, err = s.open(message); err != nil {
 			return err
 		}
 	}
-	return u.ClientStream.SendMsg(message)
+	return s.ClientStream.SendMsg(message)
+}
+
+func (s *stream) CloseSend() error {
+	if s.ClientStream == nil {
+		return errNotOpen
+	}
+	return s.ClientStream.CloseSend()
+}
+
+func (s *stream) RecvMsg(message any) error {
+	if s.ClientStream == nil {
+		return errNotOpen
+	}
+	return s.ClientStream.RecvMsg(message)
 }

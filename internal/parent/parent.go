@@ -25,6 +25,8 @@ func Of(request any) (kind typev1.Kind, id int64) {
 		return Of(of.GetStart())
 	case interface{ GetKind() typev1.Kind }:
 		return of.GetKind(), 0
+	case interface{ GetStart() *photov1.UploadStart }:
+		return Of(of.GetStart())
 	case *moveinv1.ResolveOldIdsRequest:
 		if len(of.GetOldIds()) > 0 {
 			return OfOldID(of.GetOldIds()[0]), 0

@@ -13,6 +13,7 @@ import (
 	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
+	"github.com/waybook/waybook/internal/upload"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	"github.com/waybook/waybook/services/account"
 	"github.com/waybook/waybook/services/album"
@@ -117,7 +118,8 @@ func (a *Assembly) addServices(ctx context.Context, config Config, host service.
 		return nil, err
 	}
 	deps := content.NewDeps(host, accountv1.NewAccountServiceClient(a.Channel))
-	deps.Comments = config.Comments
+	deps.Comments, deps.PublicURL = config.Comments, config.publicURL()
+	deps.Uploads = upload.New(config.Uploads, host.Metrics)
 	albums, err := album.New(ctx, deps)
 	if err != nil {
 		return nil, err

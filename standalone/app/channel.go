@@ -45,7 +45,7 @@ type method struct {
 
 // NewChannel returns a channel without services.
 func NewChannel(interceptors *service.Interceptors, spans tracing.Tracing) *Channel {
-	options := append(spans.ServerOptions(), grpc.ChainStreamInterceptor(interceptors.Stream))
+	options := append(spans.ServerOptions(), grpc.ChainStreamInterceptor(interceptors.Stream), grpc.WaitForHandlers(true))
 	return &Channel{methods: map[string]method{}, interceptors: interceptors, spans: spans, server: grpc.NewServer(options...)}
 }
 

@@ -198,8 +198,11 @@ func appendSubjects(attributes []slog.Attr, call *Call) []slog.Attr {
 	return attributes
 }
 
-// UserOf returns the user that a message of the contracts names, or 0.
-func UserOf(message any) int64 { return fieldsOf(message).user() }
+// UserOf returns the user that a message of the contracts names, or its start, if it begins a stream, or 0.
+func UserOf(message any) int64 {
+	of := fieldsOf(message)
+	return cmp.Or(of.user(), of.part("start").user())
+}
 
 // emailHash returns a part of the SHA-256 of an address in lower case. It returns "" for a
 // text that is no address: users type passwords into the wrong field.

@@ -159,7 +159,7 @@ func (s *checkedStream) RecvMsg(message any) error {
 	if err := s.ServerStream.RecvMsg(message); err != nil {
 		return callerGone(err)
 	}
-	s.call.User = audit.UserOf(message)
+	s.call.User = cmp.Or(s.call.User, audit.UserOf(message))
 	if err := s.validate(message); err != nil {
 		return err
 	}
