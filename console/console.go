@@ -238,7 +238,7 @@ func (f *file) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Cache-Control", f.cacheControl)
 	header.Set("Vary", "Accept-Encoding")
 	header.Set("ETag", f.etag)
-	if isKnown(r.Header.Values("If-None-Match"), f.etag) {
+	if edge.KnowsTag(r.Header.Values("If-None-Match"), f.etag) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
@@ -266,17 +266,4 @@ func sendTo(w http.ResponseWriter, body []byte) {
 			return
 		}
 	}
-}
-
-// isKnown reports whether If-None-Match names the tag. Compression does not change the tag, so
-// comparisons are weak ones.
-func isKnown(lines []string, etag string) bool {
-	for _, line := range lines {
-		for each := range strings.SplitSeq(line, ",") {
-			if each = strings.TrimSpace(each); each == "*" || strings.TrimPrefix(each, "W/") == etag {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -68,8 +68,10 @@ type Config struct {
 	// WriteTimeout bounds each write to the client, but not the whole reply. It also bounds the
 	// time that the client takes to send its body.
 	WriteTimeout time.Duration
-	// MaxFormBytes bounds the query and the body together.
+	// MaxFormBytes bounds the query and the body together, but for the file of a body.
 	MaxFormBytes int64
+	// MaxPhotoBytes bounds the file of a photo; 0 refuses all.
+	MaxPhotoBytes int64
 }
 
 // Answer describes the answer to one request.

@@ -131,7 +131,7 @@ func TestAReasonOfAServiceIsInTheTableOrAnInternalError(t *testing.T) {
 	// repetition is the edge's own, and IDENTIFIERS_USED_UP.
 	want := []string{
 		"CLIENT_NOT_ALLOWED", "EMAIL_REQUIRED", "EMAIL_TAKEN", "ETAG_MISMATCH",
-		"GONE", "IDENTIFIERS_USED_UP", "INTERNAL", "INVALID_PARAMETER", "METHOD_UNKNOWN", "REQUEST_ID_REUSED",
+		"GONE", "IDENTIFIERS_USED_UP", "INTERNAL", "INVALID_PARAMETER", "METHOD_UNKNOWN",
 		"SERVICE_UNKNOWN", "SESSION_NOT_FOUND", "START_ANEW", "STORE_NOT_EMBEDDED", "USER_NOT_DISABLED",
 	}
 	if slices.Sort(internal); !slices.Equal(internal, want) {

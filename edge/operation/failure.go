@@ -96,7 +96,8 @@ func failureOfReason(reason string) *failure.Failure {
 	switch reason {
 	case "ALBUM_NOT_FOUND", "BLOG_NOT_FOUND", "POI_NOT_FOUND", "PHOTO_NOT_FOUND",
 		"COMMENT_NOT_FOUND", "USER_NOT_FOUND", "VOTE_NOT_FOUND", "CHOICE_NOT_FOUND",
-		"ALREADY_VOTED", "CONFLICT", "NOT_OWNER", "LOGIN_REQUIRED", "PASSWORD_INCORRECT":
+		"ALREADY_VOTED", "CONFLICT", "NOT_OWNER", "LOGIN_REQUIRED", "PASSWORD_INCORRECT",
+		"PHOTO_NOT_SUPPORTED", "PHOTO_TOO_LARGE", "PHOTO_DAMAGED", "UPLOADS_OFF", "REQUEST_ID_REUSED":
 		return failure.New(reason)
 	case "QUOTED_BLOG_NOT_FOUND":
 		quoted := form.Parameter{Name: paramReplyBlogID.Name, Hint: "no such blog"}

@@ -20,7 +20,9 @@ type Function struct {
 	IsAddition bool
 	// IsOfSessions says that the function opens or closes sessions.
 	IsOfSessions bool
-	Operations   []Operation
+	// File is the name of the file that a request may have; "" if it may have none.
+	File       string
+	Operations []Operation
 }
 
 // NeedsLogin reports whether the function is for users with a session only.

@@ -5,6 +5,7 @@ package operation
 
 import (
 	"context"
+	"io"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -87,6 +88,9 @@ type Input struct {
 	// User is the logged-in user; 0 when the operation needs no login.
 	User   UserID
 	Caller Caller
+	// File is the file of the request, which may still be arriving; nil if there is none. Its errors are failures, and
+	// io.EOF only if the whole request has arrived.
+	File io.Reader
 }
 
 // Caller is the client, as the transport knows it.
