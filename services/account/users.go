@@ -112,11 +112,11 @@ func (s *server) UpdateUser(ctx context.Context, request *accountv1.UpdateUserRe
 				return apierror.New(codes.FailedPrecondition, "EMAIL_REQUIRED", "a password requires an email address; set email too")
 			}
 			u.setPassword(passwordHash)
-			u.CredentialGeneration++
+			u.endSessions("")
 		}
 		if request.Disabled != nil && request.GetDisabled() != u.IsDisabled {
 			u.IsDisabled = request.GetDisabled()
-			u.CredentialGeneration++
+			u.endSessions("")
 		}
 		return nil
 	})
@@ -124,9 +124,26 @@ func (s *server) UpdateUser(ctx context.Context, request *accountv1.UpdateUserRe
 		return nil, emailTaken(noUser(err, request.GetUserId()))
 	}
 	if request.Password != nil || request.GetDisabled() {
-		s.removeClosed(ctx, updated)
+		s.removeClosed(ctx, updated, updated)
 	}
 	return &accountv1.UpdateUserResponse{User: userProto(updated)}, nil
+}
+
+// UpdateProfile changes what a user shows to others.
+func (s *server) UpdateProfile(ctx context.Context, request *accountv1.UpdateProfileRequest) (*accountv1.UpdateProfileResponse, error) {
+	updated, err := s.users.Update(ctx, request.GetActorId(), func(u *user) error {
+		if request.Name != nil {
+			u.setName(request.GetName())
+		}
+		if request.IconUrl != nil {
+			u.IconURL = request.GetIconUrl()
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, noUser(err, request.GetActorId())
+	}
+	return &accountv1.UpdateProfileResponse{User: userProto(updated)}, nil
 }
 
 // HasUsers reports whether any user exists.
@@ -144,9 +161,13 @@ func noUser(err error, id int64) error {
 
 func emailTaken(err error) error {
 	if duplicate, isDuplicate := errors.AsType[*docstore.DuplicateError](err); isDuplicate && duplicate.Index == byEmail().Name {
-		return apierror.New(codes.AlreadyExists, "EMAIL_TAKEN", "another user already has this email address")
+		return errEmailTaken()
 	}
 	return err
+}
+
+func errEmailTaken() error {
+	return apierror.New(codes.AlreadyExists, "EMAIL_TAKEN", "another user already has this email address")
 }
 
 // emailKey returns the same key for addresses that differ in letter case only.
@@ -251,6 +272,12 @@ func (s *server) DeleteUser(ctx context.Context, request *accountv1.DeleteUserRe
 	if u.IsMoved {
 		// Sweeps forget the deletion, but MoveIn knows it for good.
 		if err := s.moved.BuryAs(ctx, decimal(u.ID), u.ID); err != nil {
+			return nil, err
+		}
+	}
+	if !isGone {
+		// With the user, what shows that the invitation is used is forgotten some time later.
+		if err := s.dropInvitation(ctx, u); err != nil {
 			return nil, err
 		}
 	}

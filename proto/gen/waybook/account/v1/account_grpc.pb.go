@@ -28,6 +28,10 @@ const (
 	AccountService_DeleteUser_FullMethodName       = "/waybook.account.v1.AccountService/DeleteUser"
 	AccountService_ListUsers_FullMethodName        = "/waybook.account.v1.AccountService/ListUsers"
 	AccountService_Authenticate_FullMethodName     = "/waybook.account.v1.AccountService/Authenticate"
+	AccountService_RegisterUser_FullMethodName     = "/waybook.account.v1.AccountService/RegisterUser"
+	AccountService_CreateInvitation_FullMethodName = "/waybook.account.v1.AccountService/CreateInvitation"
+	AccountService_UpdateProfile_FullMethodName    = "/waybook.account.v1.AccountService/UpdateProfile"
+	AccountService_ChangePassword_FullMethodName   = "/waybook.account.v1.AccountService/ChangePassword"
 	AccountService_OpenSession_FullMethodName      = "/waybook.account.v1.AccountService/OpenSession"
 	AccountService_VerifySession_FullMethodName    = "/waybook.account.v1.AccountService/VerifySession"
 	AccountService_CloseSession_FullMethodName     = "/waybook.account.v1.AccountService/CloseSession"
@@ -75,6 +79,25 @@ type AccountServiceClient interface {
 	// from one client address, 100 from a client address, and 100 for an email address. A successful attempt does not
 	// count, and resets the first of these counts.
 	Authenticate(ctx context.Context, in *AuthenticateRequest, opts ...grpc.CallOption) (*AuthenticateResponse, error)
+	// Creates a user for a stranger, as -registration allows, and opens no session. Errors: FAILED_PRECONDITION
+	// (REGISTRATION_CLOSED), PERMISSION_DENIED (INVITATION_INVALID, the same for an invitation that is unknown, used or
+	// expired), ALREADY_EXISTS (EMAIL_TAKEN), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, with google.rpc.RetryInfo).
+	//
+	// Limits apply to each hour by the clock, over all replicas: 10 attempts from a client address, and 300 in all. An
+	// attempt counts whatever comes of it, unless it lacks an invitation that it needs.
+	RegisterUser(ctx context.Context, in *RegisterUserRequest, opts ...grpc.CallOption) (*RegisterUserResponse, error)
+	// Creates an invitation, with which one user can register within seven days. The service stores only the SHA-256 of
+	// its code, so a repeated call creates another invitation. Errors: FAILED_PRECONDITION (INVITATIONS_OFF: -registration
+	// is not invite).
+	CreateInvitation(ctx context.Context, in *CreateInvitationRequest, opts ...grpc.CallOption) (*CreateInvitationResponse, error)
+	// Changes what a user shows of himself to others; fields that are not set keep their values. Errors: NOT_FOUND
+	// (USER_NOT_FOUND).
+	UpdateProfile(ctx context.Context, in *UpdateProfileRequest, opts ...grpc.CallOption) (*UpdateProfileResponse, error)
+	// Changes the password of a user who gives the old one. The same write closes the user's other open sessions, and a
+	// login that is under way with the old password opens no session. The session of the request stays open. Errors:
+	// UNAUTHENTICATED (PASSWORD_INCORRECT, or LOGIN_REQUIRED if the session is not open or ends meanwhile),
+	// RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS). A wrong password counts as a failed attempt of Authenticate.
+	ChangePassword(ctx context.Context, in *ChangePasswordRequest, opts ...grpc.CallOption) (*ChangePasswordResponse, error)
 	// Opens a session for a user, without the password. No later call returns its secret, because the service stores only
 	// the SHA-256; so a repeated call opens another session. If the user has too many open sessions (100 by default), the
 	// oldest are closed. Errors: NOT_FOUND (USER_NOT_FOUND), UNAUTHENTICATED (LOGIN_REQUIRED: the user is disabled).
@@ -86,7 +109,8 @@ type AccountServiceClient interface {
 	// NOT_FOUND (SESSION_NOT_FOUND: the user has no session with this session_id).
 	CloseSession(ctx context.Context, in *CloseSessionRequest, opts ...grpc.CallOption) (*CloseSessionResponse, error)
 	// Closes all open sessions of a user in one write. The service refuses them from then on, and a login that is under
-	// way opens no session. Errors: NOT_FOUND (USER_NOT_FOUND).
+	// way opens no session. One session may be kept. Errors: NOT_FOUND (USER_NOT_FOUND), UNAUTHENTICATED (LOGIN_REQUIRED:
+	// the session to keep is not open).
 	CloseAllSessions(ctx context.Context, in *CloseAllSessionsRequest, opts ...grpc.CallOption) (*CloseAllSessionsResponse, error)
 	// Returns a page of a user's open sessions, in no particular order and without secrets. A page that is not the last
 	// may be empty. Errors: NOT_FOUND (USER_NOT_FOUND).
@@ -170,6 +194,46 @@ func (c *accountServiceClient) Authenticate(ctx context.Context, in *Authenticat
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(AuthenticateResponse)
 	err := c.cc.Invoke(ctx, AccountService_Authenticate_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *accountServiceClient) RegisterUser(ctx context.Context, in *RegisterUserRequest, opts ...grpc.CallOption) (*RegisterUserResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RegisterUserResponse)
+	err := c.cc.Invoke(ctx, AccountService_RegisterUser_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *accountServiceClient) CreateInvitation(ctx context.Context, in *CreateInvitationRequest, opts ...grpc.CallOption) (*CreateInvitationResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CreateInvitationResponse)
+	err := c.cc.Invoke(ctx, AccountService_CreateInvitation_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *accountServiceClient) UpdateProfile(ctx context.Context, in *UpdateProfileRequest, opts ...grpc.CallOption) (*UpdateProfileResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(UpdateProfileResponse)
+	err := c.cc.Invoke(ctx, AccountService_UpdateProfile_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *accountServiceClient) ChangePassword(ctx context.Context, in *ChangePasswordRequest, opts ...grpc.CallOption) (*ChangePasswordResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ChangePasswordResponse)
+	err := c.cc.Invoke(ctx, AccountService_ChangePassword_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -284,6 +348,25 @@ type AccountServiceServer interface {
 	// from one client address, 100 from a client address, and 100 for an email address. A successful attempt does not
 	// count, and resets the first of these counts.
 	Authenticate(context.Context, *AuthenticateRequest) (*AuthenticateResponse, error)
+	// Creates a user for a stranger, as -registration allows, and opens no session. Errors: FAILED_PRECONDITION
+	// (REGISTRATION_CLOSED), PERMISSION_DENIED (INVITATION_INVALID, the same for an invitation that is unknown, used or
+	// expired), ALREADY_EXISTS (EMAIL_TAKEN), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, with google.rpc.RetryInfo).
+	//
+	// Limits apply to each hour by the clock, over all replicas: 10 attempts from a client address, and 300 in all. An
+	// attempt counts whatever comes of it, unless it lacks an invitation that it needs.
+	RegisterUser(context.Context, *RegisterUserRequest) (*RegisterUserResponse, error)
+	// Creates an invitation, with which one user can register within seven days. The service stores only the SHA-256 of
+	// its code, so a repeated call creates another invitation. Errors: FAILED_PRECONDITION (INVITATIONS_OFF: -registration
+	// is not invite).
+	CreateInvitation(context.Context, *CreateInvitationRequest) (*CreateInvitationResponse, error)
+	// Changes what a user shows of himself to others; fields that are not set keep their values. Errors: NOT_FOUND
+	// (USER_NOT_FOUND).
+	UpdateProfile(context.Context, *UpdateProfileRequest) (*UpdateProfileResponse, error)
+	// Changes the password of a user who gives the old one. The same write closes the user's other open sessions, and a
+	// login that is under way with the old password opens no session. The session of the request stays open. Errors:
+	// UNAUTHENTICATED (PASSWORD_INCORRECT, or LOGIN_REQUIRED if the session is not open or ends meanwhile),
+	// RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS). A wrong password counts as a failed attempt of Authenticate.
+	ChangePassword(context.Context, *ChangePasswordRequest) (*ChangePasswordResponse, error)
 	// Opens a session for a user, without the password. No later call returns its secret, because the service stores only
 	// the SHA-256; so a repeated call opens another session. If the user has too many open sessions (100 by default), the
 	// oldest are closed. Errors: NOT_FOUND (USER_NOT_FOUND), UNAUTHENTICATED (LOGIN_REQUIRED: the user is disabled).
@@ -295,7 +378,8 @@ type AccountServiceServer interface {
 	// NOT_FOUND (SESSION_NOT_FOUND: the user has no session with this session_id).
 	CloseSession(context.Context, *CloseSessionRequest) (*CloseSessionResponse, error)
 	// Closes all open sessions of a user in one write. The service refuses them from then on, and a login that is under
-	// way opens no session. Errors: NOT_FOUND (USER_NOT_FOUND).
+	// way opens no session. One session may be kept. Errors: NOT_FOUND (USER_NOT_FOUND), UNAUTHENTICATED (LOGIN_REQUIRED:
+	// the session to keep is not open).
 	CloseAllSessions(context.Context, *CloseAllSessionsRequest) (*CloseAllSessionsResponse, error)
 	// Returns a page of a user's open sessions, in no particular order and without secrets. A page that is not the last
 	// may be empty. Errors: NOT_FOUND (USER_NOT_FOUND).
@@ -335,6 +419,18 @@ func (UnimplementedAccountServiceServer) ListUsers(context.Context, *ListUsersRe
 }
 func (UnimplementedAccountServiceServer) Authenticate(context.Context, *AuthenticateRequest) (*AuthenticateResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Authenticate not implemented")
+}
+func (UnimplementedAccountServiceServer) RegisterUser(context.Context, *RegisterUserRequest) (*RegisterUserResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RegisterUser not implemented")
+}
+func (UnimplementedAccountServiceServer) CreateInvitation(context.Context, *CreateInvitationRequest) (*CreateInvitationResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CreateInvitation not implemented")
+}
+func (UnimplementedAccountServiceServer) UpdateProfile(context.Context, *UpdateProfileRequest) (*UpdateProfileResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method UpdateProfile not implemented")
+}
+func (UnimplementedAccountServiceServer) ChangePassword(context.Context, *ChangePasswordRequest) (*ChangePasswordResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ChangePassword not implemented")
 }
 func (UnimplementedAccountServiceServer) OpenSession(context.Context, *OpenSessionRequest) (*OpenSessionResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method OpenSession not implemented")
@@ -504,6 +600,78 @@ func _AccountService_Authenticate_Handler(srv interface{}, ctx context.Context, 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _AccountService_RegisterUser_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RegisterUserRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AccountServiceServer).RegisterUser(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AccountService_RegisterUser_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AccountServiceServer).RegisterUser(ctx, req.(*RegisterUserRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AccountService_CreateInvitation_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CreateInvitationRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AccountServiceServer).CreateInvitation(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AccountService_CreateInvitation_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AccountServiceServer).CreateInvitation(ctx, req.(*CreateInvitationRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AccountService_UpdateProfile_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UpdateProfileRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AccountServiceServer).UpdateProfile(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AccountService_UpdateProfile_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AccountServiceServer).UpdateProfile(ctx, req.(*UpdateProfileRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AccountService_ChangePassword_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ChangePasswordRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AccountServiceServer).ChangePassword(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AccountService_ChangePassword_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AccountServiceServer).ChangePassword(ctx, req.(*ChangePasswordRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _AccountService_OpenSession_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(OpenSessionRequest)
 	if err := dec(in); err != nil {
@@ -664,6 +832,22 @@ var AccountService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Authenticate",
 			Handler:    _AccountService_Authenticate_Handler,
+		},
+		{
+			MethodName: "RegisterUser",
+			Handler:    _AccountService_RegisterUser_Handler,
+		},
+		{
+			MethodName: "CreateInvitation",
+			Handler:    _AccountService_CreateInvitation_Handler,
+		},
+		{
+			MethodName: "UpdateProfile",
+			Handler:    _AccountService_UpdateProfile_Handler,
+		},
+		{
+			MethodName: "ChangePassword",
+			Handler:    _AccountService_ChangePassword_Handler,
 		},
 		{
 			MethodName: "OpenSession",
