@@ -93,6 +93,13 @@ var comments = table[*commentv1.Comment]{
 	},
 }
 
+var writtenComments = table[*commentv1.Comment]{
+	"comments", []string{"COMMENT", "ON", "CREATED", "TEXT"},
+	func(c *commentv1.Comment) []string {
+		return []string{number(c.GetCommentId()), nounOf(c.GetParentKind()) + " " + number(c.GetParentId()), output.Time(c.GetCreateTime()), c.GetText()}
+	},
+}
+
 var (
 	photoHeads  = []string{"PHOTO", "URL", "DESCRIPTION"}
 	albumPhotos = table[*photov1.Photo]{"photos", photoHeads, func(p *photov1.Photo) []string {

@@ -18,6 +18,7 @@ type userCommands struct {
 	Enable      userEnable      `cmd:"" help:"Let a disabled user log in again."`
 	SetPassword userSetPassword `cmd:"" help:"Change a user's password and close the user's sessions."`
 	Delete      userDelete      `cmd:"" help:"Delete a user with all sessions and rewards."`
+	Comments    userComments    `cmd:"" help:"List a user's comments on all content, or remove all of them."`
 	Export      userExport      `cmd:"" help:"Write what Waybook holds of a user to a file."`
 }
 
