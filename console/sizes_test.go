@@ -25,8 +25,8 @@ var contentHash = regexp.MustCompile(`-[\w-]{8}\.`)
 
 // loadedBy says when a browser loads a file, by the beginning of its name.
 var loadedBy = []struct{ name, when string }{
-	{"index.html", "first"}, {"index", "first"}, {"jsxRuntime", "first"}, {"icon", "first"}, {"format", "first"},
-	{"ContentView", "reading, map"}, {"ReadView", "reading"}, {"ExploreView", "explorer"}, {"HealthView", "health"},
+	{"index.html", "first"}, {"index", "first"}, {"Failure", "first"}, {"icon", "first"}, {"format", "first"},
+	{"ContentView", "reading, map"}, {"ReadView", "reading"}, {"AddPhotos", "an album of one's own"}, {"Lightbox", "a photo in large"}, {"ExploreView", "explorer"}, {"HealthView", "health"},
 	{"MapView", "map"}, {"landmarks.worker", "map"}, {"layers", "never: images of Leaflet"}, {"marker", "never: images of Leaflet"},
 	{"base.worker", "a map, behind the content"}, {"countries", "a map zoomed out or small, behind the content"},
 	{"places", "map, behind the content"},

@@ -56,6 +56,8 @@ export interface Description {
   /** The address against which addresses of photos are resolved; empty for that of the page. */
   photos?: string
   additions: boolean
+  /** The largest photo that can be uploaded, in bytes; 0 or absent if none can. */
+  maxPhotoBytes?: number
   paths: { api: string; session: string; health: string }
   operations: Operation[]
   /** Parameters that every operation takes. */

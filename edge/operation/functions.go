@@ -97,7 +97,7 @@ var selectors = [...]struct {
 	Deleting:  {"delete", paramDelete.Title, &paramDelete, true},
 	WithIDs:   {"withIDs", form.Title{"with identifiers", "含識別碼"}, &paramWithIDs, true},
 	OfAlbum:   {"album", form.Title{"album", "相簿"}, &paramAlbumID, false},
-	OfBlog:    {"blog", form.Title{"diary entry", "日誌"}, &paramBlogID, false},
+	OfBlog:    {"blog", form.Title{"diary entry", "日記"}, &paramBlogID, false},
 	OfPoi:     {"poi", form.Title{"landmark", "地標"}, &paramPoiID, false},
 	Around:    {"point", form.Title{"around a point", "某點周圍"}, &paramNearLat, false},
 	InBox:     {"box", form.Title{"in a box", "範圍內"}, &paramLatMin, false},

@@ -4,7 +4,7 @@ import { findOperation } from '../description'
 import { buildHash, route } from '../router'
 import { Card } from './Card'
 import { Diary } from './Diary'
-import { Failure } from './Failure'
+import { Failure } from '../shell/Failure'
 import { kindWords } from './labels'
 import { listOperations, loadList, nameOfUser, useLoaded, type List } from './load'
 import type { ContentKind } from './model'
@@ -20,6 +20,7 @@ export function UserView({ id }: { id: string }) {
   const hasDiary = findOperation('getDatedBlogList') !== undefined
   const isDiary = diary !== null && hasDiary
   const { loaded } = useLoaded(id, signal => nameOfUser(id, signal))
+  const [failure, setFailure] = useState<unknown>()
   const name = loaded.state === 'ready' ? loaded.value : ''
   return (
     <div data-testid="user-page">
@@ -39,13 +40,15 @@ export function UserView({ id }: { id: string }) {
           </a>
         </nav>
       )}
-      {isDiary ? (
+      {failure !== undefined ? (
+        <Failure error={failure} retry={() => setFailure(undefined)} />
+      ) : isDiary ? (
         <Diary user={id} month={month} />
       ) : (
         <>
           {(['album', 'blog', 'landmark'] as const).map(kind =>
             findOperation(listOperations[kind]) ? (
-              <Cards key={`${kind}/${id}`} kind={kind} user={id} />
+              <Cards key={`${kind}/${id}`} kind={kind} user={id} fail={setFailure} />
             ) : (
               <section class="read-section">
                 <h2>{text(kindWords[kind])}</h2>
@@ -59,10 +62,11 @@ export function UserView({ id }: { id: string }) {
   )
 }
 
-function Cards({ kind, user }: { kind: ContentKind; user: string }) {
+/** `fail` is called if the list cannot be loaded: what fails for one list mostly fails for all. */
+function Cards({ kind, user, fail }: { kind: ContentKind; user: string; fail: (error: unknown) => void }) {
   const [list, setList] = useState<List>({ items: [], next: '' })
   const [shown, setShown] = useState(0)
-  const [state, setState] = useState<'loading' | 'ready' | { error: unknown }>('loading')
+  const [state, setState] = useState<'loading' | 'ready'>('loading')
   const controller = useRef<AbortController | undefined>(undefined)
 
   const load = () => {
@@ -78,7 +82,7 @@ function Cards({ kind, user }: { kind: ContentKind; user: string }) {
         setShown(shown + step)
         setState('ready')
       },
-      (error: unknown) => signal.aborted || setState({ error }),
+      (error: unknown) => signal.aborted || fail(error),
     )
   }
   useEffect(() => {
@@ -103,7 +107,6 @@ function Cards({ kind, user }: { kind: ContentKind; user: string }) {
         ))}
       </ul>
       {state === 'loading' && <output class="read-loading">{text('loading')}</output>}
-      {typeof state === 'object' && <Failure error={state.error} retry={load} />}
       {state === 'ready' && hasMore && (
         <button type="button" onClick={load} data-testid={`more-${kind}`}>
           {text('more')}
