@@ -120,7 +120,7 @@ func (t *Table) Print(out io.Writer, origin string) error {
 		}
 		cells = append(cells, line)
 	}
-	text := fmt.Sprintf("\n### %s\n\n%s\n\n%s", t.title, origin, Markdown(cells))
+	text := fmt.Sprintf("\n### %s\n\n%s\n\n%s", t.title, origin, markdown(cells))
 	for _, note := range t.notes {
 		text += "\n" + note + "\n"
 	}
@@ -128,8 +128,8 @@ func (t *Table) Print(out io.Writer, origin string) error {
 	return err
 }
 
-// Markdown returns an aligned Markdown table. The first row is the header.
-func Markdown(rows [][]string) string {
+// markdown returns an aligned Markdown table. The first row is the header.
+func markdown(rows [][]string) string {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
