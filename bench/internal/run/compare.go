@@ -71,7 +71,6 @@ func (b *bench) contest(ctx context.Context, d *deployment, contenders byCase) e
 		}
 		b.progress("%s, %s: %s replies/s", d.name, c.name, report.Number(rows[0].Median(repliesPerSecond)))
 	}
-	table.Note("A ratio is of the turns of one round, over the first contender of the case.")
 	return b.print(table)
 }
 

@@ -98,31 +98,6 @@ func (w *workshop) dial(address string, times int) ([]*grpc.ClientConn, error) {
 	return channels, nil
 }
 
-// filledStore creates a store with the content of the cases, by running standalone on it, and
-// returns its directory. No process has it open then.
-func (w *workshop) filledStore(ctx context.Context, landmarks int) (data string, c content, err error) {
-	if data, err = w.newData(); err != nil {
-		return "", c, err
-	}
-	filling := w.within()
-	defer func() { err = errors.Join(err, filling.close()) }()
-	d, err := standaloneOn(filling, data, c)
-	if err != nil {
-		return "", c, err
-	}
-	c, err = fill(ctx, d.channels, landmarks)
-	return data, c, err
-}
-
-// copied copies a store that no process has open, and returns the directory of the copy.
-func (w *workshop) copied(data string) (string, error) {
-	directory, err := w.newData()
-	if err != nil {
-		return "", err
-	}
-	return directory, errors.Join(os.Remove(directory), os.CopyFS(directory, os.DirFS(data)))
-}
-
 // The names of the services, which are those of their programs.
 const (
 	accountService = "account"
@@ -178,19 +153,27 @@ func (d *deployment) rpc(c testCase) load.RPC {
 // startStandalone starts standalone on a new store. A gateway runs the services in its own process, on a
 // copy of the store.
 func startStandalone(ctx context.Context, w *workshop, landmarks int) (*deployment, error) {
-	data, filled, err := w.filledStore(ctx, landmarks)
+	data, err := w.newData()
 	if err != nil {
 		return nil, err
 	}
-	copied, err := w.copied(data)
-	if err != nil {
+	filling := w.within()
+	d, err := standaloneOn(filling, data)
+	var filled content
+	if err == nil {
+		filled, err = fill(ctx, d.channels, landmarks)
+	}
+	if err := errors.Join(err, filling.close()); err != nil { // no process has the store open then
 		return nil, err
 	}
-	d, err := standaloneOn(w, data, filled)
-	if err != nil {
+	copied, err := w.newData()
+	if err := errors.Join(err, os.CopyFS(copied, os.DirFS(data))); err != nil {
 		return nil, err
 	}
-	d.gatewayArgs = []string{"-data=" + copied}
+	if d, err = standaloneOn(w, data); err != nil {
+		return nil, err
+	}
+	d.content, d.gatewayArgs = filled, []string{"-data=" + copied}
 	return d, nil
 }
 
@@ -198,13 +181,13 @@ func startStandalone(ctx context.Context, w *workshop, landmarks int) (*deployme
 const anyPort = "127.0.0.1:0"
 
 // standaloneOn starts standalone on a store that no process has open.
-func standaloneOn(w *workshop, data string, filled content) (*deployment, error) {
+func standaloneOn(w *workshop, data string) (*deployment, error) {
 	started, err := w.start("standalone", "-http="+anyPort, "-grpc="+anyPort, "-admin="+anyPort, "-demo=false", "-data="+data)
 	if err != nil {
 		return nil, err
 	}
 	d := &deployment{
-		name: "one process", content: filled, edge: started,
+		name: "one process", edge: started,
 		services: map[string]*process.Process{}, channels: map[string][]*grpc.ClientConn{},
 	}
 	channels, err := w.dial(started.Addresses["grpc"], callChannels)
