@@ -9,7 +9,6 @@ import (
 
 	"google.golang.org/grpc"
 
-	"github.com/waybook/waybook/bench/internal/load"
 	"github.com/waybook/waybook/bench/internal/process"
 	"github.com/waybook/waybook/bench/internal/report"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
@@ -17,11 +16,46 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
+// manyWriters is the number of concurrent writers.
+const manyWriters = 64
+
+// writers compares the throughput of one writer with that of many, whose writes share commits.
+func (b *bench) writers(ctx context.Context, w *workshop) error {
+	d, err := startStandalone(ctx, w, 0)
+	if err != nil {
+		return err
+	}
+	edge := d.toEdge(caseNamed(d.content, addsAlbum))
+	table := report.New("addAlbum, durable when it is answered, "+d.name, "clients")
+	clients := []int{1, manyWriters}
+	rows := table.Rows("1", fmt.Sprint(manyWriters))
+	err = b.inTurns(rows, func(i int, to *report.Row) error {
+		if _, err := edge.closed(ctx, clients[i], b.settings.Duration, to); err != nil {
+			return err
+		}
+		return addMemory(to, d.edge)
+	})
+	if err != nil {
+		return err
+	}
+	rows[1].AddRatio("ratio", repliesPerSecond, rows[0])
+	return b.print(table)
+}
+
+// addMemory adds the memory of a process to a row.
+func addMemory(to *report.Row, p *process.Process) error {
+	own, all, err := p.Memory()
+	to.Add("MiB own", own)
+	to.Add("MiB in all", all)
+	return err
+}
+
+// SmallStore is the number of albums in the smallest store.
+const SmallStore = 1000
+
 // growth measures what an addAlbum costs and writes in stores with different numbers of albums. One client waits for
 // each reply, so each request has a commit of its own.
-func (b *bench) growth(ctx context.Context) (err error) {
-	w := b.workshop.within()
-	defer func() { err = errors.Join(err, w.close()) }()
+func (b *bench) growth(ctx context.Context, w *workshop) error {
 	var names []string
 	var running []*deployment
 	for _, albums := range []int{SmallStore, b.settings.Documents / 10, b.settings.Documents} {
@@ -37,27 +71,20 @@ func (b *bench) growth(ctx context.Context) (err error) {
 	}
 	table := report.New("addAlbum by one client in stores of different sizes", "store")
 	rows := table.Rows(names...)
-	err = b.inTurns(rows, func(i int, to *report.Row) error {
+	err := b.inTurns(rows, func(i int, to *report.Row) error {
 		d := running[i]
-		before, err := d.edge.Written()
+		bytes, calls, err := d.edge.Written()
 		if err != nil {
 			return err
 		}
-		var done load.Result
-		used, err := process.Measure([]*process.Process{d.edge}, func() (err error) {
-			done, err = load.Closed(ctx, d.toEdge(caseNamed(d.content, addsAlbum)).open, 1, b.settings.Duration)
-			return err
-		})
+		replies, err := d.toEdge(caseNamed(d.content, addsAlbum)).closed(ctx, 1, b.settings.Duration, to)
 		if err != nil {
 			return err
 		}
-		after, err := d.edge.Written()
-		n := float64(len(done.Latencies) + 1) // with the uncounted first request
-		to.Add(repliesPerSecond, done.Rate())
-		to.Add(serverCPU, micros(used.CPU)/n)
-		to.Add("kB to the disk", float64(after.Bytes-before.Bytes)/n/1e3)
-		to.Add("calls to write", float64(after.Calls-before.Calls)/n-1) // without that of the reply
-		return err
+		bytesAfter, callsAfter, err := d.edge.Written()
+		to.Add("kB to the disk", (bytesAfter-bytes)/replies/1e3)
+		to.Add("calls to write", (callsAfter-calls)/replies-1) // without that of the reply
+		return errors.Join(err, addMemory(to, d.edge))
 	})
 	if err != nil {
 		return err
