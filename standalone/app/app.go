@@ -103,6 +103,7 @@ func Assemble(ctx context.Context, config Config, host service.Host) (*Assembly,
 		}
 	}
 	config.Front.Page = config.Console.Page()
+	config.Interface.MaxPhotoBytes = config.Uploads.MaxBytes
 	edgeConfig := config.Interface.Config()
 	program.CallWithin(&edgeConfig, parts.Channel)
 	edgeConfig.Zone = zone

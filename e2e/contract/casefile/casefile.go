@@ -81,7 +81,8 @@ type User struct {
 // Request is a request to the edge and the expected reply.
 type Request struct {
 	line
-	Method, Path string
+	Method string
+	Path   Template
 	// As is the user whose session cookie is sent. It is empty for none.
 	As string
 	// IsHTTP10 means that the request uses HTTP/1.0.

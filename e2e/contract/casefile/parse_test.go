@@ -55,7 +55,7 @@ answer NOT_FOUND ALBUM_NOT_FOUND
 		t.Errorf("got the cell %q, %v", cell, err)
 	}
 	request := each.Steps[0].(*Request)
-	if request.Path != "/other" || request.As != "amy" || !request.IsHTTP10 || request.RawBody.Source != "a=1&b=2" ||
+	if request.Path.Source != "/other" || request.As != "amy" || !request.IsHTTP10 || request.RawBody.Source != "a=1&b=2" ||
 		len(request.Query) != 1 || request.Body[0].Value.Source != "{given}=x" || request.Headers[0].Name.Source != "Cookie" {
 		t.Errorf("got the request %+v", request)
 	}
