@@ -1,12 +1,13 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 
 import { findOperation } from '../description'
+import { visibleOr } from '../format'
 import { buildHash, route } from '../router'
 import { Card } from './Card'
 import { Diary } from './Diary'
 import { Failure } from '../shell/Failure'
 import { kindWords } from './labels'
-import { listOperations, loadList, nameOfUser, useLoaded, type List } from './load'
+import { listOperations, loadList, personOfUser, useLoaded, type List } from './load'
 import type { ContentKind } from './model'
 import { text } from './words'
 
@@ -19,9 +20,9 @@ export function UserView({ id }: { id: string }) {
   const month = /^\d{4}-(0[1-9]|1[0-2])$/.test(diary ?? '') ? diary! : ''
   const hasDiary = findOperation('getDatedBlogList') !== undefined
   const isDiary = diary !== null && hasDiary
-  const { loaded } = useLoaded(id, signal => nameOfUser(id, signal))
+  const { loaded } = useLoaded(id, signal => personOfUser(id, signal))
   const [failure, setFailure] = useState<unknown>()
-  const name = loaded.state === 'ready' ? loaded.value : ''
+  const name = loaded.state === 'ready' ? visibleOr(loaded.value?.name ?? '', '') : ''
   return (
     <div data-testid="user-page">
       {name && <p class="soft small">{text('userTitle', { id })}</p>}

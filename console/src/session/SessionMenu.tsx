@@ -87,10 +87,15 @@ function SessionContent({ close }: { close: () => void }) {
         {now.state === 'open' ? text('openLong', { user: now.user }) : text(now.state === 'none' ? 'noneLong' : 'unknownLong')}
       </p>
       {now.state === 'open' && (
-        <p>
+        <p class="session-links">
           <a href={buildHash(['read', 'user', now.user])} onClick={close} data-testid="session-mine">
             {text('mine')}
-          </a>
+          </a>{' '}
+          {(findOperation('updateProfile') || findOperation('changePassword')) && (
+            <a href="#/account" onClick={close} data-testid="session-account">
+              {text('account')}
+            </a>
+          )}
         </p>
       )}
       {now.state === 'open' && (
@@ -100,6 +105,14 @@ function SessionContent({ close }: { close: () => void }) {
       )}
       {failure !== undefined && <Failure error={failure} testid="session-failure" />}
       {now.state !== 'open' && findOperation('login') && <LoginForm isBusy={isBusy} attempt={action => void attempt(action, true)} />}
+      {now.state !== 'open' && findOperation('register') && (
+        <p>
+          {text('noAccount')}{' '}
+          <a href="#/account" onClick={close} data-testid="session-register">
+            {text('register')}
+          </a>
+        </p>
+      )}
       <CookieForm isBusy={isBusy} attempt={action => void attempt(action, true)} />
     </div>
   )

@@ -21,6 +21,9 @@ export const text = words(
     noCookie: 'Paste a text that has id (digits) and idrand (32 hexadecimal digits).',
     close: 'Close',
     mine: 'My albums and entries',
+    account: 'Profile and password',
+    noAccount: 'No account yet?',
+    register: 'Create one',
   },
   {
     unknown: '登入',
@@ -42,5 +45,8 @@ export const text = words(
     noCookie: '貼上的文字需含有 id（數字）與 idrand（32 個十六進位數字）。',
     close: '關閉',
     mine: '我的相簿與日記',
+    account: '個人資料與密碼',
+    noAccount: '還沒有帳號？',
+    register: '註冊',
   },
 )

@@ -14,16 +14,18 @@ export function Failure(props: { error: unknown; sentence?: string; retry?: (() 
           <code>{details}</code>
         </details>
       )}
-      {retry && (
-        <button type="button" onClick={retry} data-testid="retry">
-          {text('retry')}
-        </button>
-      )}
-      {dismiss && (
-        <button class="plain" type="button" onClick={dismiss}>
-          {text('dismiss')}
-        </button>
-      )}
+      <p class="failure-actions">
+        {retry && (
+          <button type="button" onClick={retry} data-testid="retry">
+            {text('retry')}
+          </button>
+        )}
+        {dismiss && (
+          <button class="plain" type="button" onClick={dismiss}>
+            {text('dismiss')}
+          </button>
+        )}
+      </p>
     </div>
   )
 }

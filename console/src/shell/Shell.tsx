@@ -75,7 +75,7 @@ function focusContent(event: Event): void {
 
 /** Keeps the title of the document, and moves the focus to a new view so that screen readers read it. */
 function useTitle(name: string): void {
-  const title = name === 'map' || name === 'health' || name === 'explore' ? text(name) : text('read')
+  const title = name === 'map' || name === 'health' || name === 'explore' || name === 'account' ? text(name) : text('read')
   const last = useRef(name)
   useEffect(() => {
     document.title = `${title} · Waybook`
