@@ -73,6 +73,8 @@ type Deps struct {
 	// Account calls the account service. Profiles resolves user ids through it.
 	Account  accountv1.AccountServiceClient
 	Profiles *profiles.Directory
+	// Hidden knows the hidden users.
+	Hidden *profiles.Hidden
 	// Comments are the limits of comments; there are none without them.
 	Comments comments.Limits
 
@@ -85,7 +87,7 @@ type Deps struct {
 func NewDeps(host service.Host, account accountv1.AccountServiceClient) Deps {
 	directory := profiles.NewDirectory(account, host.Log)
 	countLookups(host.Metrics, directory)
-	return Deps{Deps: host.Deps, Account: account, Profiles: directory}
+	return Deps{Deps: host.Deps, Account: account, Profiles: directory, Hidden: profiles.NewHidden(account, host.Log, host.Deps.Now)}
 }
 
 func countLookups(metrics *process.Metrics, directory *profiles.Directory) {
