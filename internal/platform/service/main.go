@@ -127,7 +127,7 @@ func (h Host) Serve(ctx context.Context, listener net.Listener, services ...Serv
 	if h.Deps.Small.IsOn() {
 		Sweep(ctx, h.Env, sweeps, h.Deps.Small)
 	}
-	Serve(h.Env, "grpc port", listener, h.policy, h.Interceptors, h.store.Source, services...)
+	Serve(h.Env, "grpc port", listener, h.policy, h.Interceptors, Copied{h.store.Source, h.store.opened, h.Deps.Backups}, services...)
 }
 
 // Ready marks the program as ready while its store answers.
