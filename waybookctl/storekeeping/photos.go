@@ -154,13 +154,13 @@ func prepareFiles(ctx context.Context, engine docstore.Engine, service, name str
 	if !isMongoDB {
 		return nil, nil
 	}
+	exists, err := gridfs.Exists(ctx, server, name)
+	if err != nil {
+		return nil, err
+	}
 	for _, each := range []string{name + gridfs.Files, name + gridfs.Chunks} {
-		found, err := server.Inspect(ctx, docstore.Spec{Name: each, ID: docstore.String})
-		if err != nil {
-			return nil, err
-		}
 		prepared = append(prepared, PreparedCollection{
-			Service: service, Name: each, Made: !found.Exists, IndexesFound: []string{}, IndexesMade: []string{},
+			Service: service, Name: each, Made: !exists, IndexesFound: []string{}, IndexesMade: []string{},
 		})
 	}
 	files, err := gridfs.Open(ctx, server, name)

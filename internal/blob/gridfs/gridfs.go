@@ -69,6 +69,16 @@ func Open(ctx context.Context, engine *enginemongo.Engine, bucket string) (*Stor
 	})
 }
 
+// Exists reports whether a bucket was opened before.
+func Exists(ctx context.Context, engine *enginemongo.Engine, bucket string) (exists bool, err error) {
+	err = engine.Do(ctx, func(database *mongo.Database) error {
+		names, err := database.ListCollectionNames(ctx, bson.D{field("name", bucket+Chunks)})
+		exists = len(names) > 0
+		return err
+	})
+	return exists, err
+}
+
 // Shard spreads the files over the shards of a cluster, each whole on one. It may be repeated. Names begin with the end
 // of an identifier, so that new files go to all ranges of names, and the index of chunks serves their key. It reports
 // whether there is a cluster.
