@@ -21,6 +21,9 @@ const (
 	View      Kind = "view"
 )
 
+// Kinds is how many kinds there are.
+const Kinds = 3
+
 // Key names a blob. The zero Key is before all others.
 type Key struct {
 	// File is the identifier of an uploaded file. It is not that of the photo, which has none before it is stored, and

@@ -27,6 +27,7 @@ type commands struct {
 	Entry       entryCommands    `cmd:"" help:"Diary entries, also called blogs: list, show, delete."`
 	Landmark    landmarkCommands `cmd:"" help:"Landmarks, also called POIs: list, show, update, import and more."`
 	Comment     commentCommands  `cmd:"" help:"Comments: remove. user comments lists those of a user."`
+	Photo       photoCommands    `cmd:"" help:"Photos: add files, get a file."`
 	Store       storeCommands    `cmd:"" help:"The store: backup, restore, check, dump, load and more."`
 	Move        moveCommands     `cmd:"" help:"Move the data of an old service in: check, import."`
 	Compare     compareCommand   `cmd:"" diff:"" help:"Send the requests of a file to two servers, and compare the replies."`
