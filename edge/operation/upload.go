@@ -17,6 +17,8 @@ import (
 const (
 	// chunkBytes is how much of a file is sent at a time. An upload holds a few chunks in memory.
 	chunkBytes = 64 << 10
+	// chunkTime is how long a chunk is gathered. A service ends a call that is silent for 30 seconds.
+	chunkTime = time.Second
 	// storeTime is how long a service may take for a file that has arrived.
 	storeTime = time.Minute
 )
@@ -69,24 +71,31 @@ func (c *Config) upload(ctx context.Context, x *Exchange, to content) error {
 // error.
 func send(stream grpc.ClientStreamingClient[photov1.UploadRequest, photov1.UploadResponse], start *photov1.UploadStart, file io.Reader) error {
 	err := stream.Send(&photov1.UploadRequest{Part: &photov1.UploadRequest_Start{Start: start}})
-	for err == nil {
+	for hasMore := true; hasMore && err == nil; {
 		// In process the service gets the chunk itself.
 		chunk := make([]byte, chunkBytes)
-		n, ended := io.ReadFull(file, chunk)
-		if ended != nil && ended != io.EOF && ended != io.ErrUnexpectedEOF {
+		n, ended := fill(chunk, file)
+		if hasMore = ended == nil; !hasMore && ended != io.EOF {
 			return ended
 		}
 		if n > 0 {
 			err = stream.Send(&photov1.UploadRequest{Part: &photov1.UploadRequest_Chunk{Chunk: chunk[:n]}})
-		}
-		if ended != nil {
-			break
 		}
 	}
 	if err == io.EOF {
 		return nil
 	}
 	return err
+}
+
+// fill reads until a chunk is full or chunkTime has passed, so that the service sees a slow client send.
+func fill(chunk []byte, from io.Reader) (n int, err error) {
+	for began := time.Now(); n < len(chunk) && err == nil && time.Since(began) < chunkTime; {
+		var more int
+		more, err = from.Read(chunk[n:])
+		n += more
+	}
+	return n, err
 }
 
 // writePhotoID writes what the functions that add a photo return.
