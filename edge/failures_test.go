@@ -130,8 +130,8 @@ func TestAReasonOfAServiceIsInTheTableOrAnInternalError(t *testing.T) {
 	// INVALID_PARAMETER comes with the fields, which parameters feed. No operation causes the others but GONE, whose
 	// repetition is the edge's own, and IDENTIFIERS_USED_UP.
 	want := []string{
-		"CLIENT_NOT_ALLOWED", "EMAIL_REQUIRED", "EMAIL_TAKEN", "ETAG_MISMATCH",
-		"GONE", "IDENTIFIERS_USED_UP", "INTERNAL", "INVALID_PARAMETER", "METHOD_UNKNOWN",
+		"CLIENT_NOT_ALLOWED", "EMAIL_REQUIRED", "ETAG_MISMATCH",
+		"GONE", "IDENTIFIERS_USED_UP", "INTERNAL", "INVALID_PARAMETER", "INVITATIONS_OFF", "METHOD_UNKNOWN",
 		"SERVICE_UNKNOWN", "SESSION_NOT_FOUND", "START_ANEW", "STORE_NOT_EMBEDDED", "USER_NOT_DISABLED",
 	}
 	if slices.Sort(internal); !slices.Equal(internal, want) {

@@ -97,7 +97,8 @@ func (c *cluster) start(store docstore.Engine) *replica {
 	if c.small.IsOn() {
 		ids = "old"
 	}
-	return waybooktest.StartOn(c.t, store, waybooktest.Flags("-reward=10", "-sessions-per-user=0", "-ids", ids), waybooktest.Deps(func(deps *service.Deps) {
+	return waybooktest.StartOn(c.t, store, waybooktest.Flags("-reward=10", "-sessions-per-user=0", "-ids", ids,
+		"-registration=open", "-registrations-per-address=1000000", "-registrations-per-hour=1000000"), waybooktest.Deps(func(deps *service.Deps) {
 		deps.Now, deps.Small = c.clock.Now, c.small
 	}))
 }

@@ -9,10 +9,11 @@ import (
 	"github.com/waybook/waybook/edge/form"
 )
 
-// somebody is a Caller with an address.
+// somebody is a Caller with an address and a session.
 type somebody struct{ nobody }
 
-func (somebody) Address() string { return "192.0.2.1" }
+func (somebody) Address() string          { return "192.0.2.1" }
+func (somebody) Session() (Session, bool) { return Session{7, strings.Repeat("0", 32)}, true }
 
 // isUnused reports whether the edge leaves a field to other callers: what it sets is what changes, it
 // shows all that it reads, a legacy client never says which state it saw, and the two parts of an

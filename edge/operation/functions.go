@@ -18,15 +18,17 @@ type Function struct {
 	Effect Effect
 	// IsAddition says that the legacy contract does not have the function.
 	IsAddition bool
-	// IsOfSessions says that the function opens or closes sessions.
-	IsOfSessions bool
+	// IsOfLogin says that the function serves those who log in here: it opens or closes a session, or sets a password.
+	IsOfLogin bool
+	// IsForStrangers says that a write needs no session.
+	IsForStrangers bool
 	// File is the name of the file that a request may have; "" if it may have none.
 	File       string
 	Operations []Operation
 }
 
 // NeedsLogin reports whether the function is for users with a session only.
-func (f *Function) NeedsLogin() bool { return f.Effect == Writes && !f.IsOfSessions }
+func (f *Function) NeedsLogin() bool { return f.Effect == Writes && !f.IsForStrangers }
 
 // only returns the operation of a function that has no other.
 func only(h handler) []Operation { return []Operation{{handler: h}} }
@@ -36,7 +38,7 @@ func Table(c *Config) (table []Function) {
 	for _, each := range all {
 		f := each(c)
 		switch {
-		case f.IsOfSessions && c.Sessions == OpenedElsewhere, f.IsAddition && c.Additions == AdditionsWithheld:
+		case f.IsOfLogin && c.Sessions == OpenedElsewhere, f.IsAddition && c.Additions == AdditionsWithheld:
 			continue
 		case c.Additions == AdditionsWithheld:
 			f.Operations = slices.DeleteFunc(f.Operations, func(o Operation) bool { return o.Variant == WithIDs })
