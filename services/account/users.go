@@ -93,6 +93,9 @@ func (s *server) BatchGetUsers(ctx context.Context, request *accountv1.BatchGetU
 // UpdateUser changes a user. A new password, and disabling or enabling a user, begin another
 // generation in the same write, so no session stays open, and none can still be opened.
 func (s *server) UpdateUser(ctx context.Context, request *accountv1.UpdateUserRequest) (*accountv1.UpdateUserResponse, error) {
+	if request.GetHidden() && request.Disabled != nil && !request.GetDisabled() {
+		return nil, apierror.Invalid("INVALID_PARAMETER", apierror.Violation{Field: "hidden", Message: "must not be true with disabled set to false"})
+	}
 	passwordHash, err := s.passwords.hash(ctx, request.GetPassword())
 	if err != nil {
 		return nil, err

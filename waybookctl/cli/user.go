@@ -14,8 +14,8 @@ type userCommands struct {
 	List        userList        `cmd:"" help:"List all users, or those whose nickname or email address begins with a text."`
 	Show        userShow        `cmd:"" help:"Show a user."`
 	Update      userUpdate      `cmd:"" help:"Change a user's nickname, email address or avatar image."`
-	Disable     userDisable     `cmd:"" help:"Close a user's sessions and refuse further logins. What the user owns stays."`
-	Enable      userEnable      `cmd:"" help:"Let a disabled user log in again."`
+	Disable     userDisable     `cmd:"" help:"Close a user's sessions and refuse further logins. What the user owns stays, and is hidden with --hide."`
+	Enable      userEnable      `cmd:"" help:"Let a disabled user log in again, and show what the user owns."`
 	SetPassword userSetPassword `cmd:"" help:"Change a user's password and close the user's sessions."`
 	Delete      userDelete      `cmd:"" help:"Delete a user with all sessions and rewards."`
 	Comments    userComments    `cmd:"" help:"List a user's comments on all content, or remove all of them."`
@@ -83,11 +83,14 @@ func updateUser(ctx context.Context, call *services, out *output.Printer, reques
 	return users.print(out, updated.GetUser(), shown...)
 }
 
-type userDisable struct{ userID }
+type userDisable struct {
+	userID
+	Hide bool `help:"Hide the user's albums, entries, landmarks and comments within 30 seconds, until user enable. Without it, they are shown again."`
+}
 
 // Run disables the user.
 func (c *userDisable) Run(ctx context.Context, call *services, out *output.Printer) error {
-	return updateUser(ctx, call, out, &accountv1.UpdateUserRequest{UserId: c.User, Disabled: new(true)})
+	return updateUser(ctx, call, out, &accountv1.UpdateUserRequest{UserId: c.User, Disabled: new(true), Hidden: &c.Hide})
 }
 
 type userEnable struct{ userID }

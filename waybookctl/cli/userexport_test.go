@@ -64,7 +64,7 @@ func (f *full) fill(message protoreflect.Message) {
 			message.Set(field, protoreflect.ValueOfFloat64(12.5))
 		case field.Kind() == protoreflect.EnumKind:
 			message.Set(field, protoreflect.ValueOfEnum(2))
-		case field.Kind() == protoreflect.BoolKind:
+		case field.Kind() == protoreflect.BoolKind && field.FullName() != "waybook.account.v1.User.hidden":
 			message.Set(field, protoreflect.ValueOfBool(true))
 		}
 	}

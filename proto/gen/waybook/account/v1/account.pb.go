@@ -2588,7 +2588,7 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x14BatchGetUsersRequest\x12*\n" +
 	"\buser_ids\x18\x01 \x03(\x03B\x0f\xbaH\b\x92\x01\x05\b\x01\x10\xe8\a\x90\xb5\x18\x01R\auserIds\"G\n" +
 	"\x15BatchGetUsersResponse\x12.\n" +
-	"\x05users\x18\x01 \x03(\v2\x18.waybook.account.v1.UserR\x05users\"\x9e\x04\n" +
+	"\x05users\x18\x01 \x03(\v2\x18.waybook.account.v1.UserR\x05users\"\x9e\x03\n" +
 	"\x11UpdateUserRequest\x12\x1d\n" +
 	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\x12&\n" +
 	"\x04name\x18\x02 \x01(\tB\r\xbaH\x06r\x04\x10\x01\x18d\x88\xb5\x18\x01H\x00R\x04name\x88\x01\x01\x12(\n" +
@@ -2599,8 +2599,7 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\bdisabled\x18\x06 \x01(\bH\x04R\bdisabled\x88\x01\x01\x12;\n" +
 	"\vupdate_mask\x18\a \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
 	"updateMask\x12\x1b\n" +
-	"\x06hidden\x18\b \x01(\bH\x05R\x06hidden\x88\x01\x01:~\xbaH{\x1ay\n" +
-	"\x1eupdate_user.hidden_is_disabled\x12!hidden: a hidden user is disabled\x1a4!this.hidden || !has(this.disabled) || this.disabledB\a\n" +
+	"\x06hidden\x18\b \x01(\bH\x05R\x06hidden\x88\x01\x01B\a\n" +
 	"\x05_nameB\v\n" +
 	"\t_icon_urlB\b\n" +
 	"\x06_emailB\v\n" +
