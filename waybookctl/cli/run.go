@@ -15,8 +15,8 @@ import (
 	"github.com/waybook/waybook/waybookctl/output"
 )
 
-const description = `Operate Waybook. docs/waybookctl.md lists all commands; everything else is done
-by gRPC, as docs/grpc.md shows. Exit status: ${statuses}.`
+const description = `Operate Waybook. docs/waybookctl.md is the guide; everything else is done by
+gRPC, as docs/grpc.md shows. Exit status: ${statuses}.`
 
 // commands is the tree of commands. The type of each has a Run method, which may take a context.Context, *services,
 // *output.Printer, secrets, a progress.Reporter and, for standard input, an io.Reader. A command connects to the services only if Run takes *services.
