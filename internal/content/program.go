@@ -90,8 +90,7 @@ type Deps struct {
 	Profiles *profiles.Directory
 	// Comments are the limits of comments; there are none without them.
 	Comments comments.Limits
-	// Uploads receives photos; there are no uploads without it. PublicURL is the address of the site; see photos.Files.
-	Uploads   *upload.Receiver
+	// PublicURL is the address of the site; see photos.Files.
 	PublicURL string
 
 	// numbers are the counters of small identifiers; nil if there are none.
