@@ -157,18 +157,12 @@ func copyOne(ctx context.Context, from, to Store, key Key) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(Restore(ctx, to, key, opened), opened.Close())
-}
-
-// Restore stores a blob of another store, unless it is there. It replaces what an unfinished Put has left.
-func Restore(ctx context.Context, to Store, key Key, r io.Reader) error {
-	if err := to.DeleteUnfinished(ctx, key); err != nil {
-		return err
+	if err = to.DeleteUnfinished(ctx, key); err == nil {
+		if err = to.Put(ctx, key, opened); errors.Is(err, ErrExists) {
+			err = nil
+		}
 	}
-	if err := to.Put(ctx, key, r); !errors.Is(err, ErrExists) {
-		return err
-	}
-	return nil
+	return errors.Join(err, opened.Close())
 }
 
 // Sweep deletes the blobs that isKept does not keep, and what unfinished Puts have left, if they are older than

@@ -92,8 +92,7 @@ type Deps struct {
 	Hidden *profiles.Hidden
 	// Comments are the limits of comments; there are none without them.
 	Comments comments.Limits
-	// Uploads receives photos; there are no uploads without it. PublicURL is the address of the site; see photos.Files.
-	Uploads   *upload.Receiver
+	// PublicURL is the address of the site; see photos.Files.
 	PublicURL string
 
 	// numbers are the counters of small identifiers; nil if there are none.

@@ -114,13 +114,13 @@ func Assemble(ctx context.Context, config Config, host service.Host) (*Assembly,
 
 // addServices creates the four services.
 func (a *Assembly) addServices(ctx context.Context, config Config, host service.Host, zone *time.Location) (account.Service, error) {
+	host.Deps.Uploads = upload.New(config.Uploads, host.Metrics)
 	accounts, err := account.New(ctx, host.Deps, config.Account)
 	if err != nil {
 		return nil, err
 	}
 	deps := content.NewDeps(host, accountv1.NewAccountServiceClient(a.Channel))
 	deps.Comments, deps.PublicURL = config.Comments, config.publicURL()
-	deps.Uploads = upload.New(config.Uploads, host.Metrics)
 	albums, err := album.New(ctx, deps)
 	if err != nil {
 		return nil, err

@@ -90,6 +90,8 @@ func isLeftOut(field protoreflect.FieldDescriptor, guests bool) bool {
 		return true // those of guests are in the records, of which each field is looked for
 	case "waybook.type.v1.Profile.user_id":
 		return guests
+	case "waybook.photo.v1.PhotoFile.size_bytes": // the file itself shows it
+		return true
 	case "waybook.poi.v1.Poi.import_key":
 		return true
 	case "waybook.comment.v1.Comment.parent_id":

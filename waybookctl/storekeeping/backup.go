@@ -121,6 +121,9 @@ func pack(
 	if !bytes.Equal(sum.Sum(nil), want) {
 		return packed, fmt.Errorf("the store was changed on its way: its SHA-256 is %x, not %x", sum.Sum(nil), want)
 	}
+	if err := archive.Flush(); err != nil {
+		return packed, err
+	}
 	packed.SHA256 = hex.EncodeToString(want)
 	members := &photoWriter{archive: archive, time: packed.Began, sum: sha256.New()}
 	if err := photos(members); err != nil {

@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -162,12 +163,15 @@ type photoReader struct {
 	opened          map[string]*directory.Store
 }
 
+// isCollection matches the name of a collection, which leads to no other directory.
+var isCollection = regexp.MustCompile(`^[a-z0-9_]+$`)
+
 // read stores a file with a name in a backup.
 func (p *photoReader) read(ctx context.Context, name string, content io.Reader) error {
 	collection, rest, _ := strings.Cut(name, "/")
 	key, isKey := blob.ParseName(rest)
-	if !isKey || collection != filepath.Base(collection) || strings.HasPrefix(collection, ".") {
-		return fmt.Errorf("it is damaged: %q is no name of a file of a photo", name)
+	if !isKey || !isCollection.MatchString(collection) {
+		return nil // the manifest does not count it, unless it is of a later format
 	}
 	store, isOpen := p.opened[collection]
 	if !isOpen {
@@ -182,12 +186,11 @@ func (p *photoReader) read(ctx context.Context, name string, content io.Reader) 
 	}
 	p.files++
 	_, _ = io.WriteString(p.sum, name) // never fails
-	content = io.TeeReader(content, p.sum)
-	if err := blob.Restore(ctx, store, key, content); err != nil {
+	// What is there has the same content, unless the disk has damaged it.
+	if err := store.Delete(ctx, key); err != nil {
 		return err
 	}
-	_, err := io.Copy(io.Discard, content) // of a file that is there
-	return err
+	return store.Put(ctx, key, io.TeeReader(content, p.sum))
 }
 
 // close closes the collections, and gives their files to the owner of the store.
