@@ -38,7 +38,12 @@ type upload struct {
 func newUploads() *uploads { return &uploads{ended: make(chan error, 100)} }
 
 func (u *uploads) Upload(stream grpc.ClientStreamingServer[photov1.UploadRequest, photov1.UploadResponse]) (err error) {
-	defer func() { u.ended <- err }()
+	defer func() {
+		select {
+		case u.ended <- err:
+		default: // nobody counts them
+		}
+	}()
 	first, err := stream.Recv()
 	if err != nil {
 		return err

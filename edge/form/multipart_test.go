@@ -3,6 +3,7 @@ package form
 import (
 	"bytes"
 	"errors"
+	"io"
 	"mime/multipart"
 	"net/textproto"
 	"strings"
@@ -160,16 +161,26 @@ func FuzzAMultipartFormReadsBackTheSame(f *testing.F) {
 func FuzzAMultipartBodyIsAFormOrAFailure(f *testing.F) {
 	f.Add(part(named("a"), "1")+"--b--", "b")
 	f.Add(part(named("a")+`; filename="x"`, "1")+"--b--", "b")
+	f.Add(part(named("a")+`; filename="x"`, "1")+part(named("b"), "2")+"--b--", "b")
 	f.Add("--b\nContent-Disposition: form-data; name=a\n\n1\n--b--", "b")
 	f.Add("preamble\r\n--b \t\r\n\r\n\r\n--b\r\n", "b")
 	f.Fuzz(func(t *testing.T, body, boundary string) {
 		var form Form
-		err := form.parseMultipart(body, boundary, UTF8)
+		multi, err := NewMultipart(strings.NewReader(body), boundary, UTF8)
+		var file *File
+		if err == nil {
+			file, err = multi.ReadFields(&form)
+		}
+		size := 0
+		if file != nil {
+			content, _ := io.ReadAll(file) // it may end early
+			size = len(content)
+			err = multi.ReadEnd()
+		}
 		var failed *failure.Failure
 		if err != nil && !errors.As(err, &failed) {
 			t.Fatal(err)
 		}
-		size := 0
 		for _, each := range form.parameters {
 			size += len(each.Name) + len(each.Value)
 		}
