@@ -19,7 +19,7 @@ func (somebody) Session() (Session, bool) { return Session{7, strings.Repeat("0"
 // shows all that it reads, a legacy client never says which state it saw, and the two parts of an
 // album's location change separately. A list has more to choose by than an operation has parameters; what is not set is valid.
 func isUnused(request protoreflect.Name, path string) bool {
-	if request == "ListAlbumsRequest" || request == "ListBlogsRequest" || request == "ListPoisRequest" {
+	if request == "ListAlbumsRequest" || request == "ListBlogsRequest" || request == "ListPoisRequest" || request == "ListSessionsRequest" {
 		return true
 	}
 	return path == "update_mask.paths" || path == "read_mask.paths" || path == "etag" || request == "UpdateAlbumRequest" && strings.HasPrefix(path, "location.")

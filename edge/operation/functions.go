@@ -20,15 +20,16 @@ type Function struct {
 	IsAddition bool
 	// IsOfLogin says that the function serves those who log in here: it opens or closes a session, or sets a password.
 	IsOfLogin bool
-	// IsForStrangers says that a write needs no session.
-	IsForStrangers bool
+	// IsForStrangers says that a write needs no session, and IsOwn that a read needs one: it is of what only the user may
+	// see.
+	IsForStrangers, IsOwn bool
 	// File is the name of the file that a request may have; "" if it may have none.
 	File       string
 	Operations []Operation
 }
 
 // NeedsLogin reports whether the function is for users with a session only.
-func (f *Function) NeedsLogin() bool { return f.Effect == Writes && !f.IsForStrangers }
+func (f *Function) NeedsLogin() bool { return f.Effect == Writes && !f.IsForStrangers || f.IsOwn }
 
 // only returns the operation of a function that has no other.
 func only(h handler) []Operation { return []Operation{{handler: h}} }

@@ -62,7 +62,7 @@ type Effect int
 
 // The effects of an operation.
 const (
-	Reads  Effect = iota // by GET, HEAD or POST, without a session
+	Reads  Effect = iota // by GET, HEAD or POST, without a session unless it is of the user's own
 	Writes               // by POST, with a session unless it is for strangers
 )
 

@@ -185,7 +185,9 @@ func (s *server) ListSessions(ctx context.Context, request *accountv1.ListSessio
 	reply := &accountv1.ListSessionsResponse{NextPageToken: page.Next}
 	for _, found := range page.Documents {
 		if s.isOpen(found, u) {
-			reply.Sessions = append(reply.Sessions, s.sessionProto(found))
+			shown := s.sessionProto(found)
+			shown.Current = found.ID == tokenID(request.GetToken())
+			reply.Sessions = append(reply.Sessions, shown)
 		}
 	}
 	return reply, nil

@@ -11,6 +11,7 @@ import (
 
 type userCommands struct {
 	Create      userCreate      `cmd:"" help:"Create a user."`
+	Invite      userInvite      `cmd:"" help:"Make an invitation, with which one person can register within seven days."`
 	List        userList        `cmd:"" help:"List all users, or those whose nickname or email address begins with a text."`
 	Show        userShow        `cmd:"" help:"Show a user."`
 	Update      userUpdate      `cmd:"" help:"Change a user's nickname, email address or avatar image."`
@@ -151,6 +152,26 @@ func (c *userCreate) Run(ctx context.Context, call *services, out *output.Printe
 		return err
 	}
 	return users.print(out, created.GetUser(), c.shown(request.GetPassword())...)
+}
+
+type userInvite struct{}
+
+// Help returns the detailed help.
+func (*userInvite) Help() string {
+	return `The command prints the code of the invitation, only this once: the service stores its hash. It needs a service with
+-registration invite.`
+}
+
+// Run makes an invitation and prints its code.
+func (c *userInvite) Run(ctx context.Context, call *services, out *output.Printer) error {
+	made, err := call.Account.CreateInvitation(ctx, &accountv1.CreateInvitationRequest{})
+	if err != nil {
+		return err
+	}
+	return out.Value(output.FromProto(made), func(page *output.Page) {
+		page.Line(made.GetCode())
+		page.Line("expires " + output.Time(made.GetExpireTime()))
+	})
 }
 
 type userSetPassword struct {
