@@ -25,7 +25,6 @@ type description struct {
 	Paths      paths                 `json:"paths"`
 	Operations []describedOperation  `json:"operations"`
 	Shared     []operation.Parameter `json:"shared"`
-	Failures   []edge.FailureEntry   `json:"failures"`
 }
 
 // paths are the addresses that the page sends requests to.
@@ -52,9 +51,8 @@ type describedOperation struct {
 func describe(from Config) ([]byte, error) {
 	d := description{
 		Version: buildinfo.Read().Version, Tiles: from.Tiles.String(), Photos: from.Photos.String(), MaxPhotoBytes: from.Edge.MaxPhotoBytes,
-		Paths:    newPaths(string(from.Edge.PathPrefix)),
-		Shared:   slices.DeleteFunc(edge.SharedParameters(), func(p operation.Parameter) bool { return p.Name == "func" }),
-		Failures: edge.Failures(),
+		Paths:  newPaths(string(from.Edge.PathPrefix)),
+		Shared: slices.DeleteFunc(edge.SharedParameters(), func(p operation.Parameter) bool { return p.Name == "func" }),
 	}
 	for _, each := range from.Edge.Operations() {
 		d.Operations = append(d.Operations, newOperation(each))

@@ -25,7 +25,7 @@ func views(t *testing.T, p *launch.Process) map[string]string {
 		"read-blogs": "#/read?kind=blog", "read-landmarks": "#/read?kind=landmark", "read-near": "#/read?kind=album&near=25.1,121.8&radius=20",
 		"read-month": "#/read?kind=blog&date=2026-11", "read-diary": "#/read/user/" + user + "?diary=2026-11",
 		"read-landmark": "#/read/landmark/" + seen["POIID"], "map-album": "#/map?at=25.1,121.8,12&album=" + seen["albumID"],
-		"explore": "#/explore/postBlog", "map": "#/map?at=23.7,120.95,7", "health": "#/health", "home": "#/", "read": "#/read", "unknown": "#/nothing",
+		"explore": "#/explore/postBlog", "map": "#/map?at=23.7,120.95,7", "health": "#/health", "home": "#/", "account": "#/account", "read": "#/read", "unknown": "#/nothing",
 		"read-user": "#/read/user/" + user, "read-nobody": "#/read/user/1", "read-album": "#/read/album/" + seen["albumID"], "read-blog": "#/read/blog/" + seen["blogID"],
 	}
 }

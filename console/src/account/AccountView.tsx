@@ -1,10 +1,11 @@
 import './account.css'
 
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 
 import { call } from '../api'
 import { findOperation } from '../description'
+import { Press } from '../read/Actions'
 import { personOfUser, useLoaded } from '../read/load'
 import type { Person } from '../read/model'
 import { buildHash } from '../router'
@@ -78,13 +79,52 @@ function Settings({ user }: { user: string }) {
           </Form>
         </section>
       )}
+      {findOperation('getSessionList') && <Sessions />}
     </>
+  )
+}
+
+interface SessionReply {
+  sessionID: string
+  opened?: string
+  used?: string
+  current?: number
+}
+
+/** The open sessions of the user, and a button that ends all but this one. */
+function Sessions() {
+  const { loaded, reload } = useLoaded('sessions', signal => call<{ sessionList?: SessionReply[] }>('getSessionList', {}, { signal }))
+  const list = loaded.state === 'ready' ? (loaded.value.sessionList ?? []) : []
+  return (
+    <section aria-labelledby="account-sessions">
+      <h2 id="account-sessions">{text('sessions')}</h2>
+      {loaded.state === 'failed' && <Failure error={loaded.error} retry={reload} />}
+      <ul data-testid="sessions">
+        {list.map(each => (
+          <li key={each.sessionID}>
+            {each.current ? text('thisSession') : text('otherSession')}{' '}
+            <span class="soft small">
+              {each.opened && text('since', { time: each.opened })}
+              {each.used && ` · ${text('lastUsed', { time: each.used })}`}
+            </span>
+          </li>
+        ))}
+      </ul>
+      {list.length > 1 && findOperation('closeOtherSessions') && (
+        <Press
+          label={text('closeOthers')}
+          run={async () => void (await call('closeOtherSessions', {}, { method: 'POST' }))}
+          done={reload}
+          testid="close-others"
+        />
+      )}
+    </section>
   )
 }
 
 /** The nickname and the icon. The service tells them only with something that the user made; what is not changed is not sent. */
 function Profile({ person }: { person: Person | undefined }) {
-  const changed = (before: string | undefined, now = '') => (now === (before ?? '') ? undefined : now)
+  const known = useRef({ nickname: person?.name ?? '', icon: person?.icon ?? '' })
   return (
     <section aria-labelledby="account-profile">
       <h2 id="account-profile">{text('profile')}</h2>
@@ -92,9 +132,15 @@ function Profile({ person }: { person: Person | undefined }) {
         name="profile"
         send={text('save')}
         done={text('saved')}
-        run={({ nickname, icon }) =>
-          call('updateProfile', { nickname: changed(person?.name, nickname) || undefined, icon: changed(person?.icon, icon) }, { method: 'POST' })
-        }
+        run={async ({ nickname = '', icon = '' }) => {
+          const { current } = known
+          await call(
+            'updateProfile',
+            { nickname: nickname === current.nickname ? undefined : nickname || undefined, icon: icon === current.icon ? undefined : icon },
+            { method: 'POST' },
+          )
+          known.current = { nickname, icon }
+        }}
       >
         <Field name="nickname" label={text('nickname')} hint={text('nicknameHint')} autocomplete="nickname" maxLength={100} value={person?.name} />
         <Field name="icon" label={text('icon')} hint={text('iconHint')} autocomplete="off" maxLength={2000} value={person?.icon} />

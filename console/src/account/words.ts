@@ -29,7 +29,8 @@ export const text = words(
     thisSession: 'This browser',
     since: 'since {time}',
     closeOthers: 'Log out everywhere else',
-    othersClosed: 'You are logged in here only.',
+    otherSession: 'Another browser or program',
+    lastUsed: 'last used {time}',
     mine: 'My albums and entries',
   },
   {
@@ -60,7 +61,8 @@ export const text = words(
     thisSession: '此瀏覽器',
     since: '自 {time} 起',
     closeOthers: '登出其他所有裝置',
-    othersClosed: '目前只在這裡登入。',
+    otherSession: '其他瀏覽器或程式',
+    lastUsed: '最後使用 {time}',
     mine: '我的相簿與日記',
   },
 )

@@ -1,7 +1,26 @@
 // What a failure means to a programmer and what to do. The edge describes its failures in English.
 
-import { findFailure } from '../description'
+import { signal } from '@preact/signals'
 import { language } from '../i18n'
+
+interface Failure {
+  reason: string
+  info: string
+  /** The HTTP status. */
+  status: number
+  meaning: string
+  action: string
+}
+
+/** What the edge says of each failure; empty until it is loaded. */
+const described = signal<readonly Failure[]>([])
+
+/** Loads what the edge says. Without it, the page knows its own words only. */
+export async function loadFailures(): Promise<void> {
+  if (described.value.length > 0) return
+  const response = await fetch('console/failures.json').catch(() => undefined)
+  if (response?.ok) described.value = (await response.json()) as Failure[]
+}
 
 export interface FailureText {
   /** Empty if nobody describes the reason. */
@@ -13,7 +32,8 @@ export interface FailureText {
 export function failureText(reason: string, info: string): FailureText {
   const chinese = language.value === 'en' ? undefined : inChinese[reason]
   if (chinese) return { meaning: chinese[0], action: chinese[1] }
-  const found = findFailure(reason, info)
+  const all = described.value.filter(each => each.reason === reason)
+  const found = all.find(each => each.info === info) ?? all[0]
   return { meaning: sentence(found?.meaning), action: sentence(found?.action) }
 }
 
