@@ -55,11 +55,7 @@ func tableOfFailures() string {
 	for _, each := range Failures() {
 		status := ""
 		if each.Status != http.StatusOK {
-			status = fmt.Sprintf("HTTP %d", each.Status)
-			if each.Status == http.StatusTooManyRequests || each.Status == http.StatusServiceUnavailable {
-				status += " with Retry-After"
-			}
-			status += ": "
+			status = fmt.Sprintf("HTTP %d: ", each.Status)
 		}
 		fmt.Fprintf(&b, "| `%s` | `%s` | %s%s | %s |\n", each.Info, each.Reason, status, each.Meaning, each.Action)
 	}

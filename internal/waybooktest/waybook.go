@@ -179,7 +179,7 @@ func StartOn(t testing.TB, store docstore.Engine, options ...Option) *Waybook {
 		if err != nil {
 			t.Fatal(err)
 		}
-		service.Serve(s.env, "grpc port", listener, nil, interceptors, source(store), services...)
+		service.Serve(s.env, "grpc port", listener, nil, interceptors, service.Copied{Source: source(store), Backups: host.Deps.Backups}, services...)
 		return Connect(t, listener.Addr().String())
 	}
 	w := serve(host.Interceptors, parts.Services...)

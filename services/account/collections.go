@@ -28,6 +28,9 @@ type user struct {
 	NameKey string `bson:"name_key"`
 	// IsDisabled: the user cannot log in.
 	IsDisabled bool `bson:"disabled"`
+	// Hidden is isHidden if what the user owns and writes is hidden, and missing otherwise, so that its index has only
+	// hidden users.
+	Hidden int64 `bson:"hidden,omitempty"`
 	// IsMoved: the user was moved in from an old service.
 	IsMoved bool `bson:"moved"`
 	// CredentialGeneration grows when all sessions of the user end, for example with a
@@ -56,10 +59,18 @@ func byRequest() docstore.Index1[string] {
 // byName finds users by the beginning of their nickname.
 func byName() docstore.Index1[string] { return docstore.Index1[string]{Name: "name", A: "name_key"} }
 
+// isHidden is the value of user.Hidden.
+const isHidden = 1
+
+// byHidden finds the hidden users.
+func byHidden() docstore.Index1[int64] {
+	return docstore.Index1[int64]{Name: "hidden", A: "hidden", Sparse: true}
+}
+
 func usersSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
 		Name: "users", ID: docstore.Int64, Scheme: id.Scheme{}, Tombstones: true, Feed: &docstore.Feed{Settling: settings.Settling},
-		Indexes: []docstore.Index{byRequest().Declare(), byEmail().Declare(), byName().Declare()},
+		Indexes: []docstore.Index{byRequest().Declare(), byEmail().Declare(), byName().Declare(), byHidden().Declare()},
 	}
 }
 

@@ -93,6 +93,9 @@ func (s *server) BatchGetUsers(ctx context.Context, request *accountv1.BatchGetU
 // UpdateUser changes a user. A new password, and disabling or enabling a user, begin another
 // generation in the same write, so no session stays open, and none can still be opened.
 func (s *server) UpdateUser(ctx context.Context, request *accountv1.UpdateUserRequest) (*accountv1.UpdateUserResponse, error) {
+	if request.GetHidden() && request.Disabled != nil && !request.GetDisabled() {
+		return nil, apierror.Invalid("INVALID_PARAMETER", apierror.Violation{Field: "hidden", Message: "must not be true with disabled set to false"})
+	}
 	passwordHash, err := s.passwords.hash(ctx, request.GetPassword())
 	if err != nil {
 		return nil, err
@@ -114,8 +117,14 @@ func (s *server) UpdateUser(ctx context.Context, request *accountv1.UpdateUserRe
 			u.setPassword(passwordHash)
 			u.endSessions("")
 		}
-		if request.Disabled != nil && request.GetDisabled() != u.IsDisabled {
-			u.IsDisabled = request.GetDisabled()
+		wasDisabled := u.IsDisabled
+		if request.Hidden != nil {
+			u.hide(request.GetHidden())
+		}
+		if request.Disabled != nil {
+			u.disable(request.GetDisabled())
+		}
+		if u.IsDisabled != wasDisabled {
 			u.endSessions("")
 		}
 		return nil
@@ -123,7 +132,7 @@ func (s *server) UpdateUser(ctx context.Context, request *accountv1.UpdateUserRe
 	if err != nil {
 		return nil, emailTaken(noUser(err, request.GetUserId()))
 	}
-	if request.Password != nil || request.GetDisabled() {
+	if request.Password != nil || request.GetDisabled() || request.GetHidden() {
 		s.removeClosed(ctx, updated, updated)
 	}
 	return &accountv1.UpdateUserResponse{User: userProto(updated)}, nil
@@ -196,6 +205,20 @@ func (u *user) setEmail(email string) {
 	}
 }
 
+// disable disables or enables the user. One who is enabled is not hidden.
+func (u *user) disable(isDisabled bool) {
+	if u.IsDisabled = isDisabled; !isDisabled {
+		u.Hidden = 0
+	}
+}
+
+// hide hides or shows what the user owns and writes. One who is hidden is disabled.
+func (u *user) hide(hide bool) {
+	if u.Hidden = 0; hide {
+		u.Hidden, u.IsDisabled = isHidden, true
+	}
+}
+
 // setPassword sets a hash that was made here.
 func (u *user) setPassword(hash string) {
 	u.PasswordHash, u.PasswordIsMoved = hash, false
@@ -204,6 +227,7 @@ func (u *user) setPassword(hash string) {
 func userProto(u user) *accountv1.User {
 	all := shownProto(u)
 	all.Email, all.HasPassword, all.Disabled = u.Email, u.PasswordHash != "", u.IsDisabled
+	all.Hidden = u.Hidden == isHidden
 	all.PasswordForm, all.IsSmall = formOf(u.PasswordHash), u.ID < id.Lowest && !u.IsMoved
 	return all
 }

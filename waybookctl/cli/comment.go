@@ -47,20 +47,28 @@ func (c *userComments) Run(ctx context.Context, call *services, out *output.Prin
 	case c.Limit != 0:
 		return usageError("--remove removes all; leave out --limit")
 	}
-	var removed int64
-	for _, kind := range contentKinds {
-		request := &commentv1.RemoveCommentsByAuthorRequest{AuthorId: c.User, On: &commentv1.RemoveCommentsByAuthorRequest_Kind{Kind: kind}}
-		for hasMore := true; hasMore; {
-			reply, err := call.Comment.RemoveCommentsByAuthor(ctx, request)
-			if err != nil {
-				return err
-			}
-			removed, hasMore = removed+int64(reply.GetRemovedCount()), reply.GetHasMore()
-		}
+	removed, err := removeComments(ctx, call, c.User)
+	if err != nil {
+		return err
 	}
 	return out.Value(output.Object{{Name: "removed_count", Value: removed}}, func(page *output.Page) {
 		page.Line("removed " + number(removed) + " comments")
 	})
+}
+
+// removeComments removes all comments of a user, and returns their number.
+func removeComments(ctx context.Context, call *services, user int64) (removed int64, _ error) {
+	for _, kind := range contentKinds {
+		request := &commentv1.RemoveCommentsByAuthorRequest{AuthorId: user, On: &commentv1.RemoveCommentsByAuthorRequest_Kind{Kind: kind}}
+		for hasMore := true; hasMore; {
+			reply, err := call.Comment.RemoveCommentsByAuthor(ctx, request)
+			if err != nil {
+				return removed, err
+			}
+			removed, hasMore = removed+int64(reply.GetRemovedCount()), reply.GetHasMore()
+		}
+	}
+	return removed, nil
 }
 
 // written returns the comments of the user, on content of all kinds.

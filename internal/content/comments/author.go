@@ -77,7 +77,7 @@ func (s *Set[P]) RemoveCommentsByAuthor(
 // removeAny removes a comment, whoever asks, and reports whether it did. The document that it belongs to may be gone, or
 // another call may remove it.
 func (s *Set[P]) removeAny(ctx context.Context, comment Comment) (isRemoved bool, err error) {
-	err = s.Remove(ctx, comment.ParentID, comment.ID, "", func(*P, *Comment) error { return nil })
+	err = s.RemoveForced(ctx, comment.ParentID, comment.ID)
 	if failed := apierror.From(err); failed == nil || failed.Kind != codes.NotFound {
 		return err == nil, err
 	}

@@ -122,7 +122,9 @@ type User struct {
 	// How the password is stored; unspecified when there is none.
 	PasswordForm PasswordForm `protobuf:"varint,8,opt,name=password_form,json=passwordForm,proto3,enum=waybook.account.v1.PasswordForm" json:"password_form,omitempty"`
 	// Whether the user was created here with an identifier of 31 bits (-small-ids-from).
-	IsSmall       bool `protobuf:"varint,9,opt,name=is_small,json=isSmall,proto3" json:"is_small,omitempty"`
+	IsSmall bool `protobuf:"varint,9,opt,name=is_small,json=isSmall,proto3" json:"is_small,omitempty"`
+	// Whether what the user owns and writes is hidden. A hidden user is disabled.
+	Hidden        bool `protobuf:"varint,10,opt,name=hidden,proto3" json:"hidden,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -216,6 +218,13 @@ func (x *User) GetPasswordForm() PasswordForm {
 func (x *User) GetIsSmall() bool {
 	if x != nil {
 		return x.IsSmall
+	}
+	return false
+}
+
+func (x *User) GetHidden() bool {
+	if x != nil {
+		return x.Hidden
 	}
 	return false
 }
@@ -689,7 +698,11 @@ type UpdateUserRequest struct {
 	// Whether the user is disabled, and so cannot log in. What the user owns stays.
 	Disabled *bool `protobuf:"varint,6,opt,name=disabled,proto3,oneof" json:"disabled,omitempty"`
 	// The fields to change, instead of those that are set; see waybook.type.v1.update.
-	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,7,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
+	UpdateMask *fieldmaskpb.FieldMask `protobuf:"bytes,7,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
+	// Whether to hide the user: reads do not find the user's albums, entries and landmarks, lists and searches leave them
+	// out, and the user's comments do not appear. Scores and votes stay. It takes effect within 30 seconds. Hiding disables
+	// the user, and enabling a user ends it; with disabled set to false, it must not be true.
+	Hidden        *bool `protobuf:"varint,8,opt,name=hidden,proto3,oneof" json:"hidden,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -771,6 +784,13 @@ func (x *UpdateUserRequest) GetUpdateMask() *fieldmaskpb.FieldMask {
 		return x.UpdateMask
 	}
 	return nil
+}
+
+func (x *UpdateUserRequest) GetHidden() bool {
+	if x != nil && x.Hidden != nil {
+		return *x.Hidden
+	}
+	return false
 }
 
 type UpdateUserResponse struct {
@@ -899,6 +919,114 @@ func (*DeleteUserResponse) Descriptor() ([]byte, []int) {
 	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{12}
 }
 
+type ListHiddenUsersRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Maximum number of results; 0 and more than 1,000 mean 1,000.
+	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the previous page; empty for the first page.
+	PageToken     string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListHiddenUsersRequest) Reset() {
+	*x = ListHiddenUsersRequest{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListHiddenUsersRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListHiddenUsersRequest) ProtoMessage() {}
+
+func (x *ListHiddenUsersRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListHiddenUsersRequest.ProtoReflect.Descriptor instead.
+func (*ListHiddenUsersRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *ListHiddenUsersRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListHiddenUsersRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+type ListHiddenUsersResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The users.
+	UserIds []int64 `protobuf:"varint,1,rep,packed,name=user_ids,json=userIds,proto3" json:"user_ids,omitempty"`
+	// Page token of the next page; empty on the last page.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListHiddenUsersResponse) Reset() {
+	*x = ListHiddenUsersResponse{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListHiddenUsersResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListHiddenUsersResponse) ProtoMessage() {}
+
+func (x *ListHiddenUsersResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListHiddenUsersResponse.ProtoReflect.Descriptor instead.
+func (*ListHiddenUsersResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *ListHiddenUsersResponse) GetUserIds() []int64 {
+	if x != nil {
+		return x.UserIds
+	}
+	return nil
+}
+
+func (x *ListHiddenUsersResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
 type ListUsersRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
@@ -918,7 +1046,7 @@ type ListUsersRequest struct {
 
 func (x *ListUsersRequest) Reset() {
 	*x = ListUsersRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[13]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -930,7 +1058,7 @@ func (x *ListUsersRequest) String() string {
 func (*ListUsersRequest) ProtoMessage() {}
 
 func (x *ListUsersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[13]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -943,7 +1071,7 @@ func (x *ListUsersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListUsersRequest.ProtoReflect.Descriptor instead.
 func (*ListUsersRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{13}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ListUsersRequest) GetPageSize() int32 {
@@ -1016,7 +1144,7 @@ type ListUsersResponse struct {
 
 func (x *ListUsersResponse) Reset() {
 	*x = ListUsersResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[14]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1028,7 +1156,7 @@ func (x *ListUsersResponse) String() string {
 func (*ListUsersResponse) ProtoMessage() {}
 
 func (x *ListUsersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[14]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1041,7 +1169,7 @@ func (x *ListUsersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListUsersResponse.ProtoReflect.Descriptor instead.
 func (*ListUsersResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{14}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ListUsersResponse) GetUsers() []*User {
@@ -1073,7 +1201,7 @@ type AuthenticateRequest struct {
 
 func (x *AuthenticateRequest) Reset() {
 	*x = AuthenticateRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[15]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1085,7 +1213,7 @@ func (x *AuthenticateRequest) String() string {
 func (*AuthenticateRequest) ProtoMessage() {}
 
 func (x *AuthenticateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[15]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1098,7 +1226,7 @@ func (x *AuthenticateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuthenticateRequest.ProtoReflect.Descriptor instead.
 func (*AuthenticateRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{15}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *AuthenticateRequest) GetEmail() string {
@@ -1136,7 +1264,7 @@ type AuthenticateResponse struct {
 
 func (x *AuthenticateResponse) Reset() {
 	*x = AuthenticateResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[16]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1148,7 +1276,7 @@ func (x *AuthenticateResponse) String() string {
 func (*AuthenticateResponse) ProtoMessage() {}
 
 func (x *AuthenticateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[16]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1161,7 +1289,7 @@ func (x *AuthenticateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuthenticateResponse.ProtoReflect.Descriptor instead.
 func (*AuthenticateResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{16}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *AuthenticateResponse) GetUser() *User {
@@ -1206,7 +1334,7 @@ type RegisterUserRequest struct {
 
 func (x *RegisterUserRequest) Reset() {
 	*x = RegisterUserRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1218,7 +1346,7 @@ func (x *RegisterUserRequest) String() string {
 func (*RegisterUserRequest) ProtoMessage() {}
 
 func (x *RegisterUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1231,7 +1359,7 @@ func (x *RegisterUserRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RegisterUserRequest.ProtoReflect.Descriptor instead.
 func (*RegisterUserRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{17}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *RegisterUserRequest) GetRequestId() string {
@@ -1286,7 +1414,7 @@ type RegisterUserResponse struct {
 
 func (x *RegisterUserResponse) Reset() {
 	*x = RegisterUserResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[18]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1298,7 +1426,7 @@ func (x *RegisterUserResponse) String() string {
 func (*RegisterUserResponse) ProtoMessage() {}
 
 func (x *RegisterUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[18]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1311,7 +1439,7 @@ func (x *RegisterUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RegisterUserResponse.ProtoReflect.Descriptor instead.
 func (*RegisterUserResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{18}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *RegisterUserResponse) GetUser() *User {
@@ -1329,7 +1457,7 @@ type CreateInvitationRequest struct {
 
 func (x *CreateInvitationRequest) Reset() {
 	*x = CreateInvitationRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[19]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1341,7 +1469,7 @@ func (x *CreateInvitationRequest) String() string {
 func (*CreateInvitationRequest) ProtoMessage() {}
 
 func (x *CreateInvitationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[19]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1354,7 +1482,7 @@ func (x *CreateInvitationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateInvitationRequest.ProtoReflect.Descriptor instead.
 func (*CreateInvitationRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{19}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{21}
 }
 
 type CreateInvitationResponse struct {
@@ -1369,7 +1497,7 @@ type CreateInvitationResponse struct {
 
 func (x *CreateInvitationResponse) Reset() {
 	*x = CreateInvitationResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[20]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1381,7 +1509,7 @@ func (x *CreateInvitationResponse) String() string {
 func (*CreateInvitationResponse) ProtoMessage() {}
 
 func (x *CreateInvitationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[20]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1394,7 +1522,7 @@ func (x *CreateInvitationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateInvitationResponse.ProtoReflect.Descriptor instead.
 func (*CreateInvitationResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{20}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *CreateInvitationResponse) GetCode() string {
@@ -1425,7 +1553,7 @@ type UpdateProfileRequest struct {
 
 func (x *UpdateProfileRequest) Reset() {
 	*x = UpdateProfileRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[21]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1437,7 +1565,7 @@ func (x *UpdateProfileRequest) String() string {
 func (*UpdateProfileRequest) ProtoMessage() {}
 
 func (x *UpdateProfileRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[21]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1450,7 +1578,7 @@ func (x *UpdateProfileRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateProfileRequest.ProtoReflect.Descriptor instead.
 func (*UpdateProfileRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{21}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *UpdateProfileRequest) GetActorId() int64 {
@@ -1484,7 +1612,7 @@ type UpdateProfileResponse struct {
 
 func (x *UpdateProfileResponse) Reset() {
 	*x = UpdateProfileResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[22]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1496,7 +1624,7 @@ func (x *UpdateProfileResponse) String() string {
 func (*UpdateProfileResponse) ProtoMessage() {}
 
 func (x *UpdateProfileResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[22]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1509,7 +1637,7 @@ func (x *UpdateProfileResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateProfileResponse.ProtoReflect.Descriptor instead.
 func (*UpdateProfileResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{22}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *UpdateProfileResponse) GetUser() *User {
@@ -1537,7 +1665,7 @@ type ChangePasswordRequest struct {
 
 func (x *ChangePasswordRequest) Reset() {
 	*x = ChangePasswordRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[23]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1549,7 +1677,7 @@ func (x *ChangePasswordRequest) String() string {
 func (*ChangePasswordRequest) ProtoMessage() {}
 
 func (x *ChangePasswordRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[23]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1562,7 +1690,7 @@ func (x *ChangePasswordRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangePasswordRequest.ProtoReflect.Descriptor instead.
 func (*ChangePasswordRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{23}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ChangePasswordRequest) GetActorId() int64 {
@@ -1610,7 +1738,7 @@ type ChangePasswordResponse struct {
 
 func (x *ChangePasswordResponse) Reset() {
 	*x = ChangePasswordResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[24]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1622,7 +1750,7 @@ func (x *ChangePasswordResponse) String() string {
 func (*ChangePasswordResponse) ProtoMessage() {}
 
 func (x *ChangePasswordResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[24]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1635,7 +1763,7 @@ func (x *ChangePasswordResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangePasswordResponse.ProtoReflect.Descriptor instead.
 func (*ChangePasswordResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{24}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ChangePasswordResponse) GetClosedCount() int64 {
@@ -1655,7 +1783,7 @@ type OpenSessionRequest struct {
 
 func (x *OpenSessionRequest) Reset() {
 	*x = OpenSessionRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[25]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1667,7 +1795,7 @@ func (x *OpenSessionRequest) String() string {
 func (*OpenSessionRequest) ProtoMessage() {}
 
 func (x *OpenSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[25]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1680,7 +1808,7 @@ func (x *OpenSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenSessionRequest.ProtoReflect.Descriptor instead.
 func (*OpenSessionRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{25}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *OpenSessionRequest) GetUserId() int64 {
@@ -1702,7 +1830,7 @@ type OpenSessionResponse struct {
 
 func (x *OpenSessionResponse) Reset() {
 	*x = OpenSessionResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[26]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1714,7 +1842,7 @@ func (x *OpenSessionResponse) String() string {
 func (*OpenSessionResponse) ProtoMessage() {}
 
 func (x *OpenSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[26]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1727,7 +1855,7 @@ func (x *OpenSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenSessionResponse.ProtoReflect.Descriptor instead.
 func (*OpenSessionResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{26}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *OpenSessionResponse) GetSession() *Session {
@@ -1756,7 +1884,7 @@ type VerifySessionRequest struct {
 
 func (x *VerifySessionRequest) Reset() {
 	*x = VerifySessionRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1768,7 +1896,7 @@ func (x *VerifySessionRequest) String() string {
 func (*VerifySessionRequest) ProtoMessage() {}
 
 func (x *VerifySessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1781,7 +1909,7 @@ func (x *VerifySessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifySessionRequest.ProtoReflect.Descriptor instead.
 func (*VerifySessionRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{27}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *VerifySessionRequest) GetUserId() int64 {
@@ -1808,7 +1936,7 @@ type VerifySessionResponse struct {
 
 func (x *VerifySessionResponse) Reset() {
 	*x = VerifySessionResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1820,7 +1948,7 @@ func (x *VerifySessionResponse) String() string {
 func (*VerifySessionResponse) ProtoMessage() {}
 
 func (x *VerifySessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1833,7 +1961,7 @@ func (x *VerifySessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifySessionResponse.ProtoReflect.Descriptor instead.
 func (*VerifySessionResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{28}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *VerifySessionResponse) GetSession() *Session {
@@ -1857,7 +1985,7 @@ type CloseSessionRequest struct {
 
 func (x *CloseSessionRequest) Reset() {
 	*x = CloseSessionRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1869,7 +1997,7 @@ func (x *CloseSessionRequest) String() string {
 func (*CloseSessionRequest) ProtoMessage() {}
 
 func (x *CloseSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1882,7 +2010,7 @@ func (x *CloseSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseSessionRequest.ProtoReflect.Descriptor instead.
 func (*CloseSessionRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{29}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *CloseSessionRequest) GetUserId() int64 {
@@ -1914,7 +2042,7 @@ type CloseSessionResponse struct {
 
 func (x *CloseSessionResponse) Reset() {
 	*x = CloseSessionResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1926,7 +2054,7 @@ func (x *CloseSessionResponse) String() string {
 func (*CloseSessionResponse) ProtoMessage() {}
 
 func (x *CloseSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1939,7 +2067,7 @@ func (x *CloseSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseSessionResponse.ProtoReflect.Descriptor instead.
 func (*CloseSessionResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{30}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{32}
 }
 
 type CloseAllSessionsRequest struct {
@@ -1954,7 +2082,7 @@ type CloseAllSessionsRequest struct {
 
 func (x *CloseAllSessionsRequest) Reset() {
 	*x = CloseAllSessionsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1966,7 +2094,7 @@ func (x *CloseAllSessionsRequest) String() string {
 func (*CloseAllSessionsRequest) ProtoMessage() {}
 
 func (x *CloseAllSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1979,7 +2107,7 @@ func (x *CloseAllSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseAllSessionsRequest.ProtoReflect.Descriptor instead.
 func (*CloseAllSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{31}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *CloseAllSessionsRequest) GetUserId() int64 {
@@ -2006,7 +2134,7 @@ type CloseAllSessionsResponse struct {
 
 func (x *CloseAllSessionsResponse) Reset() {
 	*x = CloseAllSessionsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2018,7 +2146,7 @@ func (x *CloseAllSessionsResponse) String() string {
 func (*CloseAllSessionsResponse) ProtoMessage() {}
 
 func (x *CloseAllSessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2031,7 +2159,7 @@ func (x *CloseAllSessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseAllSessionsResponse.ProtoReflect.Descriptor instead.
 func (*CloseAllSessionsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{32}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *CloseAllSessionsResponse) GetClosedCount() int64 {
@@ -2057,7 +2185,7 @@ type ListSessionsRequest struct {
 
 func (x *ListSessionsRequest) Reset() {
 	*x = ListSessionsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2069,7 +2197,7 @@ func (x *ListSessionsRequest) String() string {
 func (*ListSessionsRequest) ProtoMessage() {}
 
 func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2082,7 +2210,7 @@ func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsRequest.ProtoReflect.Descriptor instead.
 func (*ListSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{33}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ListSessionsRequest) GetUserId() int64 {
@@ -2125,7 +2253,7 @@ type ListSessionsResponse struct {
 
 func (x *ListSessionsResponse) Reset() {
 	*x = ListSessionsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2137,7 +2265,7 @@ func (x *ListSessionsResponse) String() string {
 func (*ListSessionsResponse) ProtoMessage() {}
 
 func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2150,7 +2278,7 @@ func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsResponse.ProtoReflect.Descriptor instead.
 func (*ListSessionsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{34}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ListSessionsResponse) GetSessions() []*Session {
@@ -2177,7 +2305,7 @@ type GrantRewardsRequest struct {
 
 func (x *GrantRewardsRequest) Reset() {
 	*x = GrantRewardsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2189,7 +2317,7 @@ func (x *GrantRewardsRequest) String() string {
 func (*GrantRewardsRequest) ProtoMessage() {}
 
 func (x *GrantRewardsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2202,7 +2330,7 @@ func (x *GrantRewardsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantRewardsRequest.ProtoReflect.Descriptor instead.
 func (*GrantRewardsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{35}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *GrantRewardsRequest) GetGrants() []*Grant {
@@ -2227,7 +2355,7 @@ type Grant struct {
 
 func (x *Grant) Reset() {
 	*x = Grant{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2239,7 +2367,7 @@ func (x *Grant) String() string {
 func (*Grant) ProtoMessage() {}
 
 func (x *Grant) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2252,7 +2380,7 @@ func (x *Grant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Grant.ProtoReflect.Descriptor instead.
 func (*Grant) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{36}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Grant) GetUserId() int64 {
@@ -2284,7 +2412,7 @@ type GrantRewardsResponse struct {
 
 func (x *GrantRewardsResponse) Reset() {
 	*x = GrantRewardsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2296,7 +2424,7 @@ func (x *GrantRewardsResponse) String() string {
 func (*GrantRewardsResponse) ProtoMessage() {}
 
 func (x *GrantRewardsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2309,7 +2437,7 @@ func (x *GrantRewardsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantRewardsResponse.ProtoReflect.Descriptor instead.
 func (*GrantRewardsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{37}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{39}
 }
 
 type ListRewardsRequest struct {
@@ -2326,7 +2454,7 @@ type ListRewardsRequest struct {
 
 func (x *ListRewardsRequest) Reset() {
 	*x = ListRewardsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[38]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2338,7 +2466,7 @@ func (x *ListRewardsRequest) String() string {
 func (*ListRewardsRequest) ProtoMessage() {}
 
 func (x *ListRewardsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[38]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2351,7 +2479,7 @@ func (x *ListRewardsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRewardsRequest.ProtoReflect.Descriptor instead.
 func (*ListRewardsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{38}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ListRewardsRequest) GetUserId() int64 {
@@ -2387,7 +2515,7 @@ type ListRewardsResponse struct {
 
 func (x *ListRewardsResponse) Reset() {
 	*x = ListRewardsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[39]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2399,7 +2527,7 @@ func (x *ListRewardsResponse) String() string {
 func (*ListRewardsResponse) ProtoMessage() {}
 
 func (x *ListRewardsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[39]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2412,7 +2540,7 @@ func (x *ListRewardsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRewardsResponse.ProtoReflect.Descriptor instead.
 func (*ListRewardsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{39}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ListRewardsResponse) GetRewards() []*Reward {
@@ -2433,7 +2561,7 @@ var File_waybook_account_v1_account_proto protoreflect.FileDescriptor
 
 const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\n" +
-	" waybook/account/v1/account.proto\x12\x12waybook.account.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1dwaybook/type/v1/options.proto\"\xc2\x02\n" +
+	" waybook/account/v1/account.proto\x12\x12waybook.account.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1dwaybook/type/v1/options.proto\"\xda\x02\n" +
 	"\x04User\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\x03R\x06userId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x19\n" +
@@ -2444,7 +2572,9 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\fhas_password\x18\x06 \x01(\bR\vhasPassword\x12\x1a\n" +
 	"\bdisabled\x18\a \x01(\bR\bdisabled\x12E\n" +
 	"\rpassword_form\x18\b \x01(\x0e2 .waybook.account.v1.PasswordFormR\fpasswordForm\x12\x19\n" +
-	"\bis_small\x18\t \x01(\bR\aisSmall\"\x97\x02\n" +
+	"\bis_small\x18\t \x01(\bR\aisSmall\x12\x16\n" +
+	"\x06hidden\x18\n" +
+	" \x01(\bR\x06hidden\"\x97\x02\n" +
 	"\aSession\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\x03R\x06userId\x12;\n" +
 	"\vexpire_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
@@ -2477,7 +2607,7 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x14BatchGetUsersRequest\x12*\n" +
 	"\buser_ids\x18\x01 \x03(\x03B\x0f\xbaH\b\x92\x01\x05\b\x01\x10\xe8\a\x90\xb5\x18\x01R\auserIds\"G\n" +
 	"\x15BatchGetUsersResponse\x12.\n" +
-	"\x05users\x18\x01 \x03(\v2\x18.waybook.account.v1.UserR\x05users\"\xf6\x02\n" +
+	"\x05users\x18\x01 \x03(\v2\x18.waybook.account.v1.UserR\x05users\"\x9e\x03\n" +
 	"\x11UpdateUserRequest\x12\x1d\n" +
 	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\x12&\n" +
 	"\x04name\x18\x02 \x01(\tB\r\xbaH\x06r\x04\x10\x01\x18d\x88\xb5\x18\x01H\x00R\x04name\x88\x01\x01\x12(\n" +
@@ -2487,17 +2617,26 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\bpassword\x18\x05 \x01(\tB\x10\xbaH\ar\x05\x10\b\x18\xc8\x01\x9a\xb5\x18\x02\x10\x01H\x03R\bpassword\x88\x01\x01\x12\x1f\n" +
 	"\bdisabled\x18\x06 \x01(\bH\x04R\bdisabled\x88\x01\x01\x12;\n" +
 	"\vupdate_mask\x18\a \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
-	"updateMaskB\a\n" +
+	"updateMask\x12\x1b\n" +
+	"\x06hidden\x18\b \x01(\bH\x05R\x06hidden\x88\x01\x01B\a\n" +
 	"\x05_nameB\v\n" +
 	"\t_icon_urlB\b\n" +
 	"\x06_emailB\v\n" +
 	"\t_passwordB\v\n" +
-	"\t_disabled\"B\n" +
+	"\t_disabledB\t\n" +
+	"\a_hidden\"B\n" +
 	"\x12UpdateUserResponse\x12,\n" +
 	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"2\n" +
 	"\x11DeleteUserRequest\x12\x1d\n" +
 	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\"\x14\n" +
-	"\x12DeleteUserResponse\"\xca\x01\n" +
+	"\x12DeleteUserResponse\"g\n" +
+	"\x16ListHiddenUsersRequest\x12$\n" +
+	"\tpage_size\x18\x01 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"\\\n" +
+	"\x17ListHiddenUsersResponse\x12\x19\n" +
+	"\buser_ids\x18\x01 \x03(\x03R\auserIds\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xca\x01\n" +
 	"\x10ListUsersRequest\x12$\n" +
 	"\tpage_size\x18\x01 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
@@ -2616,7 +2755,7 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x14PASSWORD_FORM_PHPASS\x10\x04\x12\x1b\n" +
 	"\x17PASSWORD_FORM_MD5_CRYPT\x10\x05\x12\x16\n" +
 	"\x12PASSWORD_FORM_SHA1\x10\x06\x12\x16\n" +
-	"\x12PASSWORD_FORM_SHA2\x10\a2\x8c\x11\n" +
+	"\x12PASSWORD_FORM_SHA2\x10\a2\x94\x12\n" +
 	"\x0eAccountService\x12r\n" +
 	"\n" +
 	"CreateUser\x12%.waybook.account.v1.CreateUserRequest\x1a&.waybook.account.v1.CreateUserResponse\"\x15\xaa\xbb\x18\x0e\x12\fuser_created\x90\x02\x02\x12[\n" +
@@ -2628,7 +2767,11 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\n" +
 	"UpdateUser\x12%.waybook.account.v1.UpdateUserRequest\x1a&.waybook.account.v1.UpdateUserResponse\" \xaa\xbb\x18\x1c\x12\fuser_changed\x1a\fpassword_set\x12r\n" +
 	"\n" +
-	"DeleteUser\x12%.waybook.account.v1.DeleteUserRequest\x1a&.waybook.account.v1.DeleteUserResponse\"\x15\xaa\xbb\x18\x0e\x12\fuser_deleted\x90\x02\x02\x12a\n" +
+	"DeleteUser\x12%.waybook.account.v1.DeleteUserRequest\x1a&.waybook.account.v1.DeleteUserResponse\"\x15\xaa\xbb\x18\x0e\x12\fuser_deleted\x90\x02\x02\x12\x85\x01\n" +
+	"\x0fListHiddenUsers\x12*.waybook.account.v1.ListHiddenUsersRequest\x1a+.waybook.account.v1.ListHiddenUsersResponse\"\x19\xaa\xbb\x18\x12\n" +
+	"\x05album\n" +
+	"\x04blog\n" +
+	"\x03poi\x90\x02\x01\x12a\n" +
 	"\tListUsers\x12$.waybook.account.v1.ListUsersRequest\x1a%.waybook.account.v1.ListUsersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12t\n" +
 	"\fAuthenticate\x12'.waybook.account.v1.AuthenticateRequest\x1a(.waybook.account.v1.AuthenticateResponse\"\x11\xaa\xbb\x18\r\n" +
 	"\x04edge\x12\x05login\x12\x81\x01\n" +
@@ -2665,7 +2808,7 @@ func file_waybook_account_v1_account_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_account_v1_account_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_waybook_account_v1_account_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
+var file_waybook_account_v1_account_proto_msgTypes = make([]protoimpl.MessageInfo, 42)
 var file_waybook_account_v1_account_proto_goTypes = []any{
 	(PasswordForm)(0),                // 0: waybook.account.v1.PasswordForm
 	(*User)(nil),                     // 1: waybook.account.v1.User
@@ -2681,96 +2824,100 @@ var file_waybook_account_v1_account_proto_goTypes = []any{
 	(*UpdateUserResponse)(nil),       // 11: waybook.account.v1.UpdateUserResponse
 	(*DeleteUserRequest)(nil),        // 12: waybook.account.v1.DeleteUserRequest
 	(*DeleteUserResponse)(nil),       // 13: waybook.account.v1.DeleteUserResponse
-	(*ListUsersRequest)(nil),         // 14: waybook.account.v1.ListUsersRequest
-	(*ListUsersResponse)(nil),        // 15: waybook.account.v1.ListUsersResponse
-	(*AuthenticateRequest)(nil),      // 16: waybook.account.v1.AuthenticateRequest
-	(*AuthenticateResponse)(nil),     // 17: waybook.account.v1.AuthenticateResponse
-	(*RegisterUserRequest)(nil),      // 18: waybook.account.v1.RegisterUserRequest
-	(*RegisterUserResponse)(nil),     // 19: waybook.account.v1.RegisterUserResponse
-	(*CreateInvitationRequest)(nil),  // 20: waybook.account.v1.CreateInvitationRequest
-	(*CreateInvitationResponse)(nil), // 21: waybook.account.v1.CreateInvitationResponse
-	(*UpdateProfileRequest)(nil),     // 22: waybook.account.v1.UpdateProfileRequest
-	(*UpdateProfileResponse)(nil),    // 23: waybook.account.v1.UpdateProfileResponse
-	(*ChangePasswordRequest)(nil),    // 24: waybook.account.v1.ChangePasswordRequest
-	(*ChangePasswordResponse)(nil),   // 25: waybook.account.v1.ChangePasswordResponse
-	(*OpenSessionRequest)(nil),       // 26: waybook.account.v1.OpenSessionRequest
-	(*OpenSessionResponse)(nil),      // 27: waybook.account.v1.OpenSessionResponse
-	(*VerifySessionRequest)(nil),     // 28: waybook.account.v1.VerifySessionRequest
-	(*VerifySessionResponse)(nil),    // 29: waybook.account.v1.VerifySessionResponse
-	(*CloseSessionRequest)(nil),      // 30: waybook.account.v1.CloseSessionRequest
-	(*CloseSessionResponse)(nil),     // 31: waybook.account.v1.CloseSessionResponse
-	(*CloseAllSessionsRequest)(nil),  // 32: waybook.account.v1.CloseAllSessionsRequest
-	(*CloseAllSessionsResponse)(nil), // 33: waybook.account.v1.CloseAllSessionsResponse
-	(*ListSessionsRequest)(nil),      // 34: waybook.account.v1.ListSessionsRequest
-	(*ListSessionsResponse)(nil),     // 35: waybook.account.v1.ListSessionsResponse
-	(*GrantRewardsRequest)(nil),      // 36: waybook.account.v1.GrantRewardsRequest
-	(*Grant)(nil),                    // 37: waybook.account.v1.Grant
-	(*GrantRewardsResponse)(nil),     // 38: waybook.account.v1.GrantRewardsResponse
-	(*ListRewardsRequest)(nil),       // 39: waybook.account.v1.ListRewardsRequest
-	(*ListRewardsResponse)(nil),      // 40: waybook.account.v1.ListRewardsResponse
-	(*timestamppb.Timestamp)(nil),    // 41: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),    // 42: google.protobuf.FieldMask
+	(*ListHiddenUsersRequest)(nil),   // 14: waybook.account.v1.ListHiddenUsersRequest
+	(*ListHiddenUsersResponse)(nil),  // 15: waybook.account.v1.ListHiddenUsersResponse
+	(*ListUsersRequest)(nil),         // 16: waybook.account.v1.ListUsersRequest
+	(*ListUsersResponse)(nil),        // 17: waybook.account.v1.ListUsersResponse
+	(*AuthenticateRequest)(nil),      // 18: waybook.account.v1.AuthenticateRequest
+	(*AuthenticateResponse)(nil),     // 19: waybook.account.v1.AuthenticateResponse
+	(*RegisterUserRequest)(nil),      // 20: waybook.account.v1.RegisterUserRequest
+	(*RegisterUserResponse)(nil),     // 21: waybook.account.v1.RegisterUserResponse
+	(*CreateInvitationRequest)(nil),  // 22: waybook.account.v1.CreateInvitationRequest
+	(*CreateInvitationResponse)(nil), // 23: waybook.account.v1.CreateInvitationResponse
+	(*UpdateProfileRequest)(nil),     // 24: waybook.account.v1.UpdateProfileRequest
+	(*UpdateProfileResponse)(nil),    // 25: waybook.account.v1.UpdateProfileResponse
+	(*ChangePasswordRequest)(nil),    // 26: waybook.account.v1.ChangePasswordRequest
+	(*ChangePasswordResponse)(nil),   // 27: waybook.account.v1.ChangePasswordResponse
+	(*OpenSessionRequest)(nil),       // 28: waybook.account.v1.OpenSessionRequest
+	(*OpenSessionResponse)(nil),      // 29: waybook.account.v1.OpenSessionResponse
+	(*VerifySessionRequest)(nil),     // 30: waybook.account.v1.VerifySessionRequest
+	(*VerifySessionResponse)(nil),    // 31: waybook.account.v1.VerifySessionResponse
+	(*CloseSessionRequest)(nil),      // 32: waybook.account.v1.CloseSessionRequest
+	(*CloseSessionResponse)(nil),     // 33: waybook.account.v1.CloseSessionResponse
+	(*CloseAllSessionsRequest)(nil),  // 34: waybook.account.v1.CloseAllSessionsRequest
+	(*CloseAllSessionsResponse)(nil), // 35: waybook.account.v1.CloseAllSessionsResponse
+	(*ListSessionsRequest)(nil),      // 36: waybook.account.v1.ListSessionsRequest
+	(*ListSessionsResponse)(nil),     // 37: waybook.account.v1.ListSessionsResponse
+	(*GrantRewardsRequest)(nil),      // 38: waybook.account.v1.GrantRewardsRequest
+	(*Grant)(nil),                    // 39: waybook.account.v1.Grant
+	(*GrantRewardsResponse)(nil),     // 40: waybook.account.v1.GrantRewardsResponse
+	(*ListRewardsRequest)(nil),       // 41: waybook.account.v1.ListRewardsRequest
+	(*ListRewardsResponse)(nil),      // 42: waybook.account.v1.ListRewardsResponse
+	(*timestamppb.Timestamp)(nil),    // 43: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),    // 44: google.protobuf.FieldMask
 }
 var file_waybook_account_v1_account_proto_depIdxs = []int32{
-	41, // 0: waybook.account.v1.User.create_time:type_name -> google.protobuf.Timestamp
+	43, // 0: waybook.account.v1.User.create_time:type_name -> google.protobuf.Timestamp
 	0,  // 1: waybook.account.v1.User.password_form:type_name -> waybook.account.v1.PasswordForm
-	41, // 2: waybook.account.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
-	41, // 3: waybook.account.v1.Session.create_time:type_name -> google.protobuf.Timestamp
-	41, // 4: waybook.account.v1.Session.last_used_time:type_name -> google.protobuf.Timestamp
+	43, // 2: waybook.account.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
+	43, // 3: waybook.account.v1.Session.create_time:type_name -> google.protobuf.Timestamp
+	43, // 4: waybook.account.v1.Session.last_used_time:type_name -> google.protobuf.Timestamp
 	1,  // 5: waybook.account.v1.CreateUserResponse.user:type_name -> waybook.account.v1.User
 	1,  // 6: waybook.account.v1.GetUserResponse.user:type_name -> waybook.account.v1.User
 	1,  // 7: waybook.account.v1.BatchGetUsersResponse.users:type_name -> waybook.account.v1.User
-	42, // 8: waybook.account.v1.UpdateUserRequest.update_mask:type_name -> google.protobuf.FieldMask
+	44, // 8: waybook.account.v1.UpdateUserRequest.update_mask:type_name -> google.protobuf.FieldMask
 	1,  // 9: waybook.account.v1.UpdateUserResponse.user:type_name -> waybook.account.v1.User
 	1,  // 10: waybook.account.v1.ListUsersResponse.users:type_name -> waybook.account.v1.User
 	1,  // 11: waybook.account.v1.AuthenticateResponse.user:type_name -> waybook.account.v1.User
 	2,  // 12: waybook.account.v1.AuthenticateResponse.session:type_name -> waybook.account.v1.Session
 	1,  // 13: waybook.account.v1.RegisterUserResponse.user:type_name -> waybook.account.v1.User
-	41, // 14: waybook.account.v1.CreateInvitationResponse.expire_time:type_name -> google.protobuf.Timestamp
+	43, // 14: waybook.account.v1.CreateInvitationResponse.expire_time:type_name -> google.protobuf.Timestamp
 	1,  // 15: waybook.account.v1.UpdateProfileResponse.user:type_name -> waybook.account.v1.User
 	2,  // 16: waybook.account.v1.OpenSessionResponse.session:type_name -> waybook.account.v1.Session
 	2,  // 17: waybook.account.v1.VerifySessionResponse.session:type_name -> waybook.account.v1.Session
 	2,  // 18: waybook.account.v1.ListSessionsResponse.sessions:type_name -> waybook.account.v1.Session
-	37, // 19: waybook.account.v1.GrantRewardsRequest.grants:type_name -> waybook.account.v1.Grant
+	39, // 19: waybook.account.v1.GrantRewardsRequest.grants:type_name -> waybook.account.v1.Grant
 	3,  // 20: waybook.account.v1.ListRewardsResponse.rewards:type_name -> waybook.account.v1.Reward
 	4,  // 21: waybook.account.v1.AccountService.CreateUser:input_type -> waybook.account.v1.CreateUserRequest
 	6,  // 22: waybook.account.v1.AccountService.GetUser:input_type -> waybook.account.v1.GetUserRequest
 	8,  // 23: waybook.account.v1.AccountService.BatchGetUsers:input_type -> waybook.account.v1.BatchGetUsersRequest
 	10, // 24: waybook.account.v1.AccountService.UpdateUser:input_type -> waybook.account.v1.UpdateUserRequest
 	12, // 25: waybook.account.v1.AccountService.DeleteUser:input_type -> waybook.account.v1.DeleteUserRequest
-	14, // 26: waybook.account.v1.AccountService.ListUsers:input_type -> waybook.account.v1.ListUsersRequest
-	16, // 27: waybook.account.v1.AccountService.Authenticate:input_type -> waybook.account.v1.AuthenticateRequest
-	18, // 28: waybook.account.v1.AccountService.RegisterUser:input_type -> waybook.account.v1.RegisterUserRequest
-	20, // 29: waybook.account.v1.AccountService.CreateInvitation:input_type -> waybook.account.v1.CreateInvitationRequest
-	22, // 30: waybook.account.v1.AccountService.UpdateProfile:input_type -> waybook.account.v1.UpdateProfileRequest
-	24, // 31: waybook.account.v1.AccountService.ChangePassword:input_type -> waybook.account.v1.ChangePasswordRequest
-	26, // 32: waybook.account.v1.AccountService.OpenSession:input_type -> waybook.account.v1.OpenSessionRequest
-	28, // 33: waybook.account.v1.AccountService.VerifySession:input_type -> waybook.account.v1.VerifySessionRequest
-	30, // 34: waybook.account.v1.AccountService.CloseSession:input_type -> waybook.account.v1.CloseSessionRequest
-	32, // 35: waybook.account.v1.AccountService.CloseAllSessions:input_type -> waybook.account.v1.CloseAllSessionsRequest
-	34, // 36: waybook.account.v1.AccountService.ListSessions:input_type -> waybook.account.v1.ListSessionsRequest
-	36, // 37: waybook.account.v1.AccountService.GrantRewards:input_type -> waybook.account.v1.GrantRewardsRequest
-	39, // 38: waybook.account.v1.AccountService.ListRewards:input_type -> waybook.account.v1.ListRewardsRequest
-	5,  // 39: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
-	7,  // 40: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
-	9,  // 41: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
-	11, // 42: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
-	13, // 43: waybook.account.v1.AccountService.DeleteUser:output_type -> waybook.account.v1.DeleteUserResponse
-	15, // 44: waybook.account.v1.AccountService.ListUsers:output_type -> waybook.account.v1.ListUsersResponse
-	17, // 45: waybook.account.v1.AccountService.Authenticate:output_type -> waybook.account.v1.AuthenticateResponse
-	19, // 46: waybook.account.v1.AccountService.RegisterUser:output_type -> waybook.account.v1.RegisterUserResponse
-	21, // 47: waybook.account.v1.AccountService.CreateInvitation:output_type -> waybook.account.v1.CreateInvitationResponse
-	23, // 48: waybook.account.v1.AccountService.UpdateProfile:output_type -> waybook.account.v1.UpdateProfileResponse
-	25, // 49: waybook.account.v1.AccountService.ChangePassword:output_type -> waybook.account.v1.ChangePasswordResponse
-	27, // 50: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
-	29, // 51: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
-	31, // 52: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
-	33, // 53: waybook.account.v1.AccountService.CloseAllSessions:output_type -> waybook.account.v1.CloseAllSessionsResponse
-	35, // 54: waybook.account.v1.AccountService.ListSessions:output_type -> waybook.account.v1.ListSessionsResponse
-	38, // 55: waybook.account.v1.AccountService.GrantRewards:output_type -> waybook.account.v1.GrantRewardsResponse
-	40, // 56: waybook.account.v1.AccountService.ListRewards:output_type -> waybook.account.v1.ListRewardsResponse
-	39, // [39:57] is the sub-list for method output_type
-	21, // [21:39] is the sub-list for method input_type
+	14, // 26: waybook.account.v1.AccountService.ListHiddenUsers:input_type -> waybook.account.v1.ListHiddenUsersRequest
+	16, // 27: waybook.account.v1.AccountService.ListUsers:input_type -> waybook.account.v1.ListUsersRequest
+	18, // 28: waybook.account.v1.AccountService.Authenticate:input_type -> waybook.account.v1.AuthenticateRequest
+	20, // 29: waybook.account.v1.AccountService.RegisterUser:input_type -> waybook.account.v1.RegisterUserRequest
+	22, // 30: waybook.account.v1.AccountService.CreateInvitation:input_type -> waybook.account.v1.CreateInvitationRequest
+	24, // 31: waybook.account.v1.AccountService.UpdateProfile:input_type -> waybook.account.v1.UpdateProfileRequest
+	26, // 32: waybook.account.v1.AccountService.ChangePassword:input_type -> waybook.account.v1.ChangePasswordRequest
+	28, // 33: waybook.account.v1.AccountService.OpenSession:input_type -> waybook.account.v1.OpenSessionRequest
+	30, // 34: waybook.account.v1.AccountService.VerifySession:input_type -> waybook.account.v1.VerifySessionRequest
+	32, // 35: waybook.account.v1.AccountService.CloseSession:input_type -> waybook.account.v1.CloseSessionRequest
+	34, // 36: waybook.account.v1.AccountService.CloseAllSessions:input_type -> waybook.account.v1.CloseAllSessionsRequest
+	36, // 37: waybook.account.v1.AccountService.ListSessions:input_type -> waybook.account.v1.ListSessionsRequest
+	38, // 38: waybook.account.v1.AccountService.GrantRewards:input_type -> waybook.account.v1.GrantRewardsRequest
+	41, // 39: waybook.account.v1.AccountService.ListRewards:input_type -> waybook.account.v1.ListRewardsRequest
+	5,  // 40: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
+	7,  // 41: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
+	9,  // 42: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
+	11, // 43: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
+	13, // 44: waybook.account.v1.AccountService.DeleteUser:output_type -> waybook.account.v1.DeleteUserResponse
+	15, // 45: waybook.account.v1.AccountService.ListHiddenUsers:output_type -> waybook.account.v1.ListHiddenUsersResponse
+	17, // 46: waybook.account.v1.AccountService.ListUsers:output_type -> waybook.account.v1.ListUsersResponse
+	19, // 47: waybook.account.v1.AccountService.Authenticate:output_type -> waybook.account.v1.AuthenticateResponse
+	21, // 48: waybook.account.v1.AccountService.RegisterUser:output_type -> waybook.account.v1.RegisterUserResponse
+	23, // 49: waybook.account.v1.AccountService.CreateInvitation:output_type -> waybook.account.v1.CreateInvitationResponse
+	25, // 50: waybook.account.v1.AccountService.UpdateProfile:output_type -> waybook.account.v1.UpdateProfileResponse
+	27, // 51: waybook.account.v1.AccountService.ChangePassword:output_type -> waybook.account.v1.ChangePasswordResponse
+	29, // 52: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
+	31, // 53: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
+	33, // 54: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
+	35, // 55: waybook.account.v1.AccountService.CloseAllSessions:output_type -> waybook.account.v1.CloseAllSessionsResponse
+	37, // 56: waybook.account.v1.AccountService.ListSessions:output_type -> waybook.account.v1.ListSessionsResponse
+	40, // 57: waybook.account.v1.AccountService.GrantRewards:output_type -> waybook.account.v1.GrantRewardsResponse
+	42, // 58: waybook.account.v1.AccountService.ListRewards:output_type -> waybook.account.v1.ListRewardsResponse
+	40, // [40:59] is the sub-list for method output_type
+	21, // [21:40] is the sub-list for method input_type
 	21, // [21:21] is the sub-list for extension type_name
 	21, // [21:21] is the sub-list for extension extendee
 	0,  // [0:21] is the sub-list for field type_name
@@ -2782,20 +2929,20 @@ func file_waybook_account_v1_account_proto_init() {
 		return
 	}
 	file_waybook_account_v1_account_proto_msgTypes[9].OneofWrappers = []any{}
-	file_waybook_account_v1_account_proto_msgTypes[13].OneofWrappers = []any{
+	file_waybook_account_v1_account_proto_msgTypes[15].OneofWrappers = []any{
 		(*ListUsersRequest_EmailPrefix)(nil),
 		(*ListUsersRequest_NamePrefix)(nil),
 	}
-	file_waybook_account_v1_account_proto_msgTypes[21].OneofWrappers = []any{}
-	file_waybook_account_v1_account_proto_msgTypes[24].OneofWrappers = []any{}
-	file_waybook_account_v1_account_proto_msgTypes[32].OneofWrappers = []any{}
+	file_waybook_account_v1_account_proto_msgTypes[23].OneofWrappers = []any{}
+	file_waybook_account_v1_account_proto_msgTypes[26].OneofWrappers = []any{}
+	file_waybook_account_v1_account_proto_msgTypes[34].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_account_v1_account_proto_rawDesc), len(file_waybook_account_v1_account_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   40,
+			NumMessages:   42,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -26,6 +26,7 @@ const (
 	AccountService_BatchGetUsers_FullMethodName    = "/waybook.account.v1.AccountService/BatchGetUsers"
 	AccountService_UpdateUser_FullMethodName       = "/waybook.account.v1.AccountService/UpdateUser"
 	AccountService_DeleteUser_FullMethodName       = "/waybook.account.v1.AccountService/DeleteUser"
+	AccountService_ListHiddenUsers_FullMethodName  = "/waybook.account.v1.AccountService/ListHiddenUsers"
 	AccountService_ListUsers_FullMethodName        = "/waybook.account.v1.AccountService/ListUsers"
 	AccountService_Authenticate_FullMethodName     = "/waybook.account.v1.AccountService/Authenticate"
 	AccountService_RegisterUser_FullMethodName     = "/waybook.account.v1.AccountService/RegisterUser"
@@ -66,6 +67,9 @@ type AccountServiceClient interface {
 	// with an empty name: delete them first. A repeated call finishes a deletion that failed, and succeeds if the user is
 	// gone. Errors: FAILED_PRECONDITION (USER_NOT_DISABLED).
 	DeleteUser(ctx context.Context, in *DeleteUserRequest, opts ...grpc.CallOption) (*DeleteUserResponse, error)
+	// Returns a page of the hidden users, by their identifiers. The servers of content ask for all of them about every five
+	// seconds, and leave out what these users own and write.
+	ListHiddenUsers(ctx context.Context, in *ListHiddenUsersRequest, opts ...grpc.CallOption) (*ListHiddenUsersResponse, error)
 	// Returns a page of all users in the order of their identifiers, or of the users whose email address or nickname
 	// begins with a text.
 	ListUsers(ctx context.Context, in *ListUsersRequest, opts ...grpc.CallOption) (*ListUsersResponse, error)
@@ -174,6 +178,16 @@ func (c *accountServiceClient) DeleteUser(ctx context.Context, in *DeleteUserReq
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(DeleteUserResponse)
 	err := c.cc.Invoke(ctx, AccountService_DeleteUser_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *accountServiceClient) ListHiddenUsers(ctx context.Context, in *ListHiddenUsersRequest, opts ...grpc.CallOption) (*ListHiddenUsersResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListHiddenUsersResponse)
+	err := c.cc.Invoke(ctx, AccountService_ListHiddenUsers_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -335,6 +349,9 @@ type AccountServiceServer interface {
 	// with an empty name: delete them first. A repeated call finishes a deletion that failed, and succeeds if the user is
 	// gone. Errors: FAILED_PRECONDITION (USER_NOT_DISABLED).
 	DeleteUser(context.Context, *DeleteUserRequest) (*DeleteUserResponse, error)
+	// Returns a page of the hidden users, by their identifiers. The servers of content ask for all of them about every five
+	// seconds, and leave out what these users own and write.
+	ListHiddenUsers(context.Context, *ListHiddenUsersRequest) (*ListHiddenUsersResponse, error)
 	// Returns a page of all users in the order of their identifiers, or of the users whose email address or nickname
 	// begins with a text.
 	ListUsers(context.Context, *ListUsersRequest) (*ListUsersResponse, error)
@@ -413,6 +430,9 @@ func (UnimplementedAccountServiceServer) UpdateUser(context.Context, *UpdateUser
 }
 func (UnimplementedAccountServiceServer) DeleteUser(context.Context, *DeleteUserRequest) (*DeleteUserResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method DeleteUser not implemented")
+}
+func (UnimplementedAccountServiceServer) ListHiddenUsers(context.Context, *ListHiddenUsersRequest) (*ListHiddenUsersResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListHiddenUsers not implemented")
 }
 func (UnimplementedAccountServiceServer) ListUsers(context.Context, *ListUsersRequest) (*ListUsersResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListUsers not implemented")
@@ -560,6 +580,24 @@ func _AccountService_DeleteUser_Handler(srv interface{}, ctx context.Context, de
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(AccountServiceServer).DeleteUser(ctx, req.(*DeleteUserRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AccountService_ListHiddenUsers_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListHiddenUsersRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AccountServiceServer).ListHiddenUsers(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AccountService_ListHiddenUsers_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AccountServiceServer).ListHiddenUsers(ctx, req.(*ListHiddenUsersRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -824,6 +862,10 @@ var AccountService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "DeleteUser",
 			Handler:    _AccountService_DeleteUser_Handler,
+		},
+		{
+			MethodName: "ListHiddenUsers",
+			Handler:    _AccountService_ListHiddenUsers_Handler,
 		},
 		{
 			MethodName: "ListUsers",
