@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 
 import { description } from '../description'
-import { lazy } from '../shell/lazy'
+import { lazy } from './lazy'
 import { userOfSession } from './access'
 import { can } from './actions'
 import { linkToImage, type Content, type Photo } from './model'
