@@ -68,6 +68,8 @@ func TestPhotosAreAddedShownLargeAndRemoved(t *testing.T) {
 	p.press(kb.ArrowRight)
 	p.awaitText(id("lightbox"), "2 of 3")
 	p.shot("lightbox")
+	p.show(screen{width: 390, height: 844, scheme: "dark"})
+	p.shot("lightbox-390")
 	value[bool](p, `(dialog => {
 		const touch = x => new Touch({ identifier: 1, target: dialog, clientX: x, clientY: 300 })
 		dialog.dispatchEvent(new TouchEvent('touchstart', { bubbles: true, touches: [touch(300)] }))
@@ -84,6 +86,7 @@ func TestPhotosAreAddedShownLargeAndRemoved(t *testing.T) {
 	p.awaitElement(id("lightbox"))
 	p.press("\x1b")
 	p.await("no larger view", `document.querySelector('.lightbox') === null`)
+	p.shot("uploads-390")
 
 	// Others see the photos and no way to change them.
 	p.openSession()
