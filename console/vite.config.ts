@@ -27,7 +27,7 @@ export default defineConfig({
           groups: [
             {
               name: 'ContentView',
-              test: /src\/(read\/(?!ReadView|Home|OverviewMap|overview|UserView|AddPhotos|uploads|Lightbox)|map\/(paint|base|shapes|colours)\.)/,
+              test: /src\/(read\/(?!ReadView|Home|OverviewMap|overview|UserView|AddPhotos|uploads|Lightbox)|map\/(paint|base|shapes|colours)\.)|countries-50m/,
             },
           ],
         },

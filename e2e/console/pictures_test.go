@@ -9,8 +9,6 @@ import (
 	"image/color"
 	"image/jpeg"
 	"image/png"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"testing"
@@ -51,13 +49,7 @@ func content(name string) string {
 // Without -update it writes nothing; it opens the pages all the same, and says how long they take.
 func TestThePicturesOfTheDocumentation(t *testing.T) {
 	longform.Only(t)
-	folder := t.TempDir()
-	for i := range 4 {
-		writePhoto(t, filepath.Join(folder, fmt.Sprintf("upload/album/demo/thumb_%d.jpg", i+1)), i)
-	}
-	server := httptest.NewServer(http.FileServer(http.Dir(folder)))
-	defer server.Close()
-	process := start(t, "-console-photos", server.URL+"/")
+	process := start(t)
 	made := fillTravels(t, process)
 	importLandmarks(t, process, 100_000)
 	demo := views(t, process)

@@ -42,7 +42,7 @@ export const text = words(
     version: '版本',
     revision: '修訂',
     started: '啟動時間',
-    store: '儲存區',
+    store: '儲存庫',
     memory: '記憶體',
     connections: '連線數',
     requests: '每秒請求數',

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 
 import { description } from '../description'
-import { lazy } from '../shell/lazy'
+import { lazy } from './lazy'
 import { userOfSession } from './access'
 import { can } from './actions'
 import { linkToImage, type Content, type Photo } from './model'
@@ -61,13 +61,7 @@ function PhotoItem({ photo, number, open }: { photo: Photo; number: number; open
   const link = linkToImage(photo.address, photoBase(photo.address))
   return (
     <li class="read-photo card" data-testid="photo">
-      {photoSource(photo.address) ? (
-        <button type="button" class="read-photo-open" aria-label={text('enlarge', { name })} onClick={open} data-testid="open-photo">
-          <Image address={photo.address} alt="" />
-        </button>
-      ) : (
-        <Image address={photo.address} alt={name} />
-      )}
+      <Image address={photo.address} alt={name} open={open} />
       <p class="read-photo-text">
         {link && !photoSource(photo.address) ? (
           <a href={link} target="_blank" rel="noreferrer">
@@ -81,8 +75,8 @@ function PhotoItem({ photo, number, open }: { photo: Photo; number: number; open
   )
 }
 
-/** An image of this service, or a placeholder when it is elsewhere or cannot be loaded. */
-export function Image({ address, alt }: { address: string; alt: string }) {
+/** An image of this service, which opens, or a placeholder when it is elsewhere or cannot be loaded. */
+function Image({ address, alt, open }: { address: string; alt: string; open: () => void }) {
   const [broken, setBroken] = useState('')
   const source = photoSource(address)
   if (!source || broken === source) {
@@ -95,7 +89,11 @@ export function Image({ address, alt }: { address: string; alt: string }) {
       </div>
     )
   }
-  return <img src={source} alt={alt} loading="lazy" decoding="async" onError={() => setBroken(source)} />
+  return (
+    <button type="button" class="read-photo-open" onClick={open} data-testid="open-photo">
+      <img src={source} alt={text('enlarge', { name: alt })} loading="lazy" decoding="async" onError={() => setBroken(source)} />
+    </button>
+  )
 }
 
 /** A person's icon, or the first character of the name. */
