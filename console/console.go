@@ -10,6 +10,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"mime"
@@ -34,6 +35,7 @@ var dist embed.FS
 // The addresses of what the page reads.
 const (
 	operationsPath = "/console/operations.json"
+	failuresPath   = "/console/failures.json"
 	healthPath     = "/console/health.json"
 )
 
@@ -73,6 +75,11 @@ func New(config Config, next http.Handler) (http.Handler, error) {
 		return nil, fmt.Errorf("console: %w", err)
 	}
 	files[operationsPath] = newFile(operationsPath, revalidated, operations)
+	failures, err := json.Marshal(edge.Failures())
+	if err != nil {
+		return nil, fmt.Errorf("console: %w", err)
+	}
+	files[failuresPath] = newFile(failuresPath, revalidated, failures)
 	return &handler{
 		files: files, prefix: config.Edge.PathPrefix, next: next, policy: []string{policy(config)}, referrer: []string{referrer(config.Tiles)},
 		health: health{ready: config.Ready, metrics: config.Metrics, now: time.Now},

@@ -162,6 +162,8 @@ func (h *handler) carryOut(x *exchange, f *operation.Function) (err error) {
 		if err != nil {
 			return err
 		}
+	}
+	if x.op.In.User != 0 && f.Effect == operation.Writes {
 		if err := h.config.Load.refuseUser(x.op.In.User); err != nil {
 			return err
 		}

@@ -177,7 +177,7 @@ func TestAFailedCallShowsItsReasonAndWhatToDo(t *testing.T) {
 func TestAFormIsFilledInAndSentByKeyboardAlone(t *testing.T) {
 	longform.Only(t)
 	p := open(t, start(t), "")
-	p.tabTo(id("nav-explore"))
+	p.tabTo(id("nav-developers"))
 	p.press("\r")
 	p.tabTo(id("operation-getCategoryPOIList"))
 	p.press("\r")

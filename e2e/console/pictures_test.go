@@ -42,7 +42,7 @@ func content(name string) string {
 		return id("ready")
 	case "diary":
 		return id("diary-entry")
-	case "new", "near":
+	case "home", "new", "near":
 		return ".read-cards a"
 	}
 	return "article h1"
@@ -66,7 +66,7 @@ func TestThePicturesOfTheDocumentation(t *testing.T) {
 		height := int64(800)
 		p.show(screen{width: width, height: height, scheme: "light", isStill: true})
 		for name, place := range map[string]string{
-			"new": "#/read", "near": "#/read?kind=album&near=25.034,121.5645&radius=20", "album": demo["read-album"],
+			"home": "#/", "new": "#/read", "near": "#/read?kind=album&near=25.034,121.5645&radius=20", "album": demo["read-album"],
 			"entry": fmt.Sprintf("#/read/blog/%d", made.entry), "diary": fmt.Sprintf("#/read/user/%d?diary=2026-04", made.author),
 			"map": "#/map?at=23.9,121,8", "explorer": "#/explore/getRecentAlbumList?limit=2", "health": "#/health",
 		} {

@@ -39,7 +39,7 @@ func (p *player) request(r *casefile.Request, mayRewrite bool) error {
 		return err
 	}
 	if err := p.compare(r.Reply, got); err != nil {
-		if mayRewrite && p.on.mayRewrite && *update {
+		if mayRewrite && !r.IsRepeated && p.on.mayRewrite && *update {
 			p.rewritten = append(p.rewritten, rewriting{r.Reply, got.body})
 		}
 		return fmt.Errorf("%w\ngot %d %s\n%s", err, got.status, got.header.Get(reasonHeader), shorten(got.body))

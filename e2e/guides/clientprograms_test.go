@@ -18,30 +18,37 @@ import (
 	"github.com/waybook/waybook/internal/waybooktest"
 )
 
-// document is the document with the programs.
-const document = examples.Docs + "clients.md"
+// clientsPage names the programs in clientsFolder.
+const (
+	clientsPage   = examples.Docs + "clients.md"
+	clientsFolder = "../../examples/clients"
+)
 
-// fileName matches the first line of a program, a comment with the name of its file.
-var fileName = regexp.MustCompile(`^(?:<\?php )?(?://|#) (\w+\.\w+)\n`)
-
-// programs returns the text of each program of the document by the name of its file.
+// programs returns the text of each program by the name of its file.
 func programs() (map[string]string, error) {
-	blocks, err := examples.Blocks(document)
+	files, err := os.ReadDir(clientsFolder)
+	if err != nil {
+		return nil, err
+	}
+	page, err := os.ReadFile(clientsPage)
 	if err != nil {
 		return nil, err
 	}
 	found := map[string]string{}
-	for _, block := range blocks {
-		if name := fileName.FindStringSubmatch(block.Text); name != nil {
-			found[name[1]] = block.Text
-		} else if block.Language != "sh" {
-			return nil, fmt.Errorf("%s:%d: the first line names no file", document, block.Line)
+	for _, file := range files {
+		text, err := os.ReadFile(filepath.Join(clientsFolder, file.Name()))
+		if err != nil {
+			return nil, err
 		}
+		if !strings.Contains(string(page), "(../examples/clients/"+file.Name()+")") {
+			return nil, fmt.Errorf("%s does not name %s", clientsPage, file.Name())
+		}
+		found[file.Name()] = string(text)
 	}
 	return found, nil
 }
 
-// runs says how to run the programs of the document, but for page.js, which a browser runs. FILE
+// runs says how to run the programs, but for page.js, which a browser runs. FILE
 // stands for the program's file, FOLDER for an empty directory. The address and the password follow.
 var runs = map[string]struct {
 	needs   []library
@@ -144,7 +151,7 @@ func TestThePrograms(t *testing.T) {
 		}
 	})
 	if len(all) != len(runs)+1 {
-		t.Errorf("the document has %d programs, and %d are run", len(all), len(runs)+1)
+		t.Errorf("the folder has %d programs, and %d are run", len(all), len(runs)+1)
 	}
 }
 

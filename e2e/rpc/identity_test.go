@@ -26,7 +26,8 @@ import (
 // repeats the contract by hand: a method that more callers may call than they need is a way
 // to take over accounts.
 var leastOfAccount = map[string][]string{
-	"Authenticate": {"edge"}, "VerifySession": {"edge"}, "CloseSession": {"edge"},
+	"Authenticate": {"edge"}, "VerifySession": {"edge"}, "CloseSession": {"edge"}, "CloseAllSessions": {"edge"}, "ListSessions": {"edge"},
+	"RegisterUser": {"edge"}, "UpdateProfile": {"edge"}, "ChangePassword": {"edge"},
 	"BatchGetUsers": {"album", "blog", "poi"}, "GrantRewards": {"blog"},
 }
 

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/e2e/mongowire"
@@ -19,6 +21,7 @@ import (
 	"github.com/waybook/waybook/internal/platform/smallids"
 	"github.com/waybook/waybook/internal/storetest"
 	"github.com/waybook/waybook/internal/waybooktest"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 )
 
@@ -97,9 +100,15 @@ func (c *cluster) start(store docstore.Engine) *replica {
 	if c.small.IsOn() {
 		ids = "old"
 	}
-	return waybooktest.StartOn(c.t, store, waybooktest.Flags("-reward=10", "-sessions-per-user=0", "-ids", ids), waybooktest.Deps(func(deps *service.Deps) {
+	p := waybooktest.StartOn(c.t, store, waybooktest.Flags("-reward=10", "-sessions-per-user=0", "-ids", ids,
+		"-registration=open", "-registrations-per-address=1000000", "-registrations-per-hour=1000000"), waybooktest.Deps(func(deps *service.Deps) {
 		deps.Now, deps.Small = c.clock.Now, c.small
 	}))
+	// It knows the hidden users, as one in use does: it asks for them every five seconds, whatever it serves.
+	if _, err := p.Album.ListAlbums(c.t.Context(), &albumv1.ListAlbumsRequest{OwnerId: 1}); status.Code(err) != codes.NotFound {
+		c.t.Fatalf("a list of nobody: %v", err)
+	}
+	return p
 }
 
 // namespaceOf returns the name of a collection on the server.

@@ -88,10 +88,11 @@ type Deps struct {
 	// Account calls the account service. Profiles resolves user ids through it.
 	Account  accountv1.AccountServiceClient
 	Profiles *profiles.Directory
+	// Hidden knows the hidden users.
+	Hidden *profiles.Hidden
 	// Comments are the limits of comments; there are none without them.
 	Comments comments.Limits
-	// Uploads receives photos; there are no uploads without it. PublicURL is the address of the site; see photos.Files.
-	Uploads   *upload.Receiver
+	// PublicURL is the address of the site; see photos.Files.
 	PublicURL string
 
 	// numbers are the counters of small identifiers; nil if there are none.
@@ -103,7 +104,7 @@ type Deps struct {
 func NewDeps(host service.Host, account accountv1.AccountServiceClient) Deps {
 	directory := profiles.NewDirectory(account, host.Log)
 	countLookups(host.Metrics, directory)
-	return Deps{Deps: host.Deps, Account: account, Profiles: directory}
+	return Deps{Deps: host.Deps, Account: account, Profiles: directory, Hidden: profiles.NewHidden(account, host.Log, host.Deps.Now)}
 }
 
 func countLookups(metrics *process.Metrics, directory *profiles.Directory) {

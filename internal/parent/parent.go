@@ -21,6 +21,8 @@ func Of(request any) (kind typev1.Kind, id int64) {
 		return typev1.Kind_KIND_POI, of.GetPoiId()
 	}
 	switch of := request.(type) {
+	case *photov1.UploadRequest:
+		return Of(of.GetStart())
 	case interface{ GetKind() typev1.Kind }:
 		return of.GetKind(), 0
 	case interface{ GetStart() *photov1.UploadStart }:

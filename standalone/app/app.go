@@ -37,6 +37,11 @@ type App struct {
 
 // Start starts Waybook and pushes its parts on env's stack.
 func Start(ctx context.Context, config Config, env process.Env) (*App, error) {
+	if config.Store.MongoDBURI == "" {
+		fmt.Fprintf(env.Out, "Opening the store %s.\n", config.Store.File())
+	} else {
+		fmt.Fprintln(env.Out, "Connecting to MongoDB.")
+	}
 	host, err := config.Flags.Start(ctx, env, config.Admin)
 	if err != nil {
 		return nil, err
@@ -87,14 +92,13 @@ func Assemble(ctx context.Context, config Config, host service.Host) (*Assembly,
 		return nil, err
 	}
 	parts := &Assembly{Channel: NewChannel(host.Interceptors, host.Env.Tracing)}
-	host.Env.Stack.Push("streams in process", parts.Channel.Wait)
 	accounts, err := parts.addServices(ctx, config, host, zone)
 	if err != nil {
 		return nil, err
 	}
 	if config.HasDemo {
 		host.Readiness.Starting("looking for demo content")
-		if err := demo.Fill(ctx, clients.Of(parts.Channel, parts.Channel, parts.Channel, parts.Channel), accounts.HasUsers, config.Store.Data); err != nil {
+		if err := demo.Fill(ctx, clients.Of(parts.Channel, parts.Channel, parts.Channel, parts.Channel), accounts.HasUsers, config.Store.Data, host.Out); err != nil {
 			return nil, fmt.Errorf("demo content: %w", err)
 		}
 	}
@@ -110,13 +114,13 @@ func Assemble(ctx context.Context, config Config, host service.Host) (*Assembly,
 
 // addServices creates the four services.
 func (a *Assembly) addServices(ctx context.Context, config Config, host service.Host, zone *time.Location) (account.Service, error) {
+	host.Deps.Uploads = upload.New(config.Uploads, host.Metrics)
 	accounts, err := account.New(ctx, host.Deps, config.Account)
 	if err != nil {
 		return nil, err
 	}
 	deps := content.NewDeps(host, accountv1.NewAccountServiceClient(a.Channel))
 	deps.Comments, deps.PublicURL = config.Comments, config.publicURL()
-	deps.Uploads = upload.New(config.Uploads, host.Metrics)
 	albums, err := album.New(ctx, deps)
 	if err != nil {
 		return nil, err
@@ -131,5 +135,5 @@ func (a *Assembly) addServices(ctx context.Context, config Config, host service.
 	}
 	a.Services = []service.Service{accounts, albums, blogs, pois}
 	service.Register(a.Channel, a.Services...)
-	return accounts, nil
+	return accounts, a.Channel.ServeStreams(host.Env)
 }

@@ -150,6 +150,7 @@ const apiPath = "/API.php"
 func (p *parser) beginRequest(b *block) error {
 	request := &Request{line: line(b.number), Method: b.words[0]}
 	path, words := apiPath, b.words[1:]
+	request.IsRepeated = cutWord(&words, "eventually")
 	request.IsHTTP10 = cutWord(&words, "HTTP/1.0")
 	if len(words) > 0 && strings.HasPrefix(words[0], "/") {
 		path, words = words[0], words[1:]
@@ -158,7 +159,7 @@ func (p *parser) beginRequest(b *block) error {
 		request.As, words = words[1], nil
 	}
 	if len(words) > 0 {
-		return p.errorf(b.number, "want METHOD [path] [as user] [HTTP/1.0], got %q", strings.Join(b.words, " "))
+		return p.errorf(b.number, "want METHOD [path] [as user] [HTTP/1.0] [eventually], got %q", strings.Join(b.words, " "))
 	}
 	var err error
 	if request.Path, err = ParseTemplate(path); err != nil {

@@ -146,10 +146,10 @@ func chunksOf(
 // upload adds a photo. A repeated request costs no decode.
 func (s *Set[P]) upload(ctx context.Context, start *photov1.UploadStart, next func() ([]byte, error)) (added Photo, err error) {
 	_, parentID := parent.Of(start)
-	if err := s.Files.check(); err != nil {
+	if _, err := s.Parents.GetBy(ctx, start.GetActorId(), parentID); err != nil {
 		return added, err
 	}
-	if _, err := s.Parents.GetBy(ctx, start.GetActorId(), parentID); err != nil {
+	if err := s.Files.check(); err != nil {
 		return added, err
 	}
 	file, err := s.Files.Receiver.Receive(ctx, next)

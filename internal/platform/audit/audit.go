@@ -91,6 +91,11 @@ type Call struct {
 	Failure *apierror.Error
 }
 
+type unrecorded struct{}
+
+// Unrecorded returns a context whose calls in process are not recorded: those by which a program makes demo content.
+func Unrecorded(ctx context.Context) context.Context { return context.WithValue(ctx, unrecorded{}, true) }
+
 // Record writes and counts the event of a call, if it is one. The line carries the request id
 // of the context. It has neither secrets nor texts of users.
 func (l *Log) Record(ctx context.Context, call *Call) {
@@ -98,7 +103,7 @@ func (l *Log) Record(ctx context.Context, call *Call) {
 		return
 	}
 	event := l.eventOf(call)
-	if event == "" {
+	if event == "" || ctx.Value(unrecorded{}) != nil {
 		return
 	}
 	outcome := outcomeOf(call.Failure)

@@ -18,6 +18,7 @@ import (
 	"github.com/waybook/waybook/internal/platform/audit"
 	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/smallids"
+	"github.com/waybook/waybook/internal/upload"
 )
 
 // Deps are the dependencies of every service. They may be used concurrently.
@@ -27,6 +28,8 @@ type Deps struct {
 	Files func(ctx context.Context, name string) (blob.Store, error)
 	// Backups are the backups of the documents.
 	Backups *blob.Backups
+	// Uploads receives photos; nil if there are no uploads.
+	Uploads *upload.Receiver
 	// NewIDs returns a source of identifiers for one collection. Now returns the time in UTC, in
 	// whole milliseconds, as stored times have it.
 	NewIDs func() *id.Source
@@ -127,7 +130,7 @@ func (h Host) Serve(ctx context.Context, listener net.Listener, services ...Serv
 	if h.Deps.Small.IsOn() {
 		Sweep(ctx, h.Env, sweeps, h.Deps.Small)
 	}
-	Serve(h.Env, "grpc port", listener, h.policy, h.Interceptors, h.store.Source, services...)
+	Serve(h.Env, "grpc port", listener, h.policy, h.Interceptors, Copied{h.store.Source, h.store.opened, h.Deps.Backups}, services...)
 }
 
 // Ready marks the program as ready while its store answers.

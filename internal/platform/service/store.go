@@ -145,6 +145,8 @@ type Store struct {
 	Source Source
 	// Files opens the store of files with a name.
 	Files func(ctx context.Context, name string) (blob.Store, error)
+
+	opened *OpenedFiles
 }
 
 // PhotosDirectory is the name of the directory of stores of files, beside the embedded store.
@@ -179,13 +181,15 @@ func OpenStore(
 	if err := restoring.Refuse(ctx, engine); err != nil {
 		return nil, err
 	}
-	opened := &Store{Files: func(ctx context.Context, name string) (blob.Store, error) {
+	opened := &Store{opened: &OpenedFiles{}}
+	opened.Files = func(ctx context.Context, name string) (blob.Store, error) {
 		files, end, err := flags.OpenFiles(ctx, engine, name)
 		if err == nil {
+			opened.opened.add(name, files)
 			env.Stack.Push("files of "+name, func(context.Context) error { return end() })
 		}
 		return files, err
-	}}
+	}
 	switch engine := engine.(type) {
 	case *embedded.Engine:
 		source := embeddedSource{engine, flags.Data}

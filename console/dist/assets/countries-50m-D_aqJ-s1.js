@@ -1,0 +1,1 @@
+import{I as e,N as t,n}from"./Failure-24EzAfBq.js";function r(r){return function(i){let[a,o]=e();return t(()=>{r().then(e=>o(()=>e.default),()=>void 0)},[]),a?n(a,{...i}):null}}var i=new URL(`countries-50m-BphFPm15.json`,import.meta.url).href;export{r as n,i as t};
