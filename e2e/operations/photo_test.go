@@ -46,7 +46,7 @@ func TestAPhotoThatIsRefusedStopsNoneOfTheOthers(t *testing.T) {
 			Failure string `json:"failure"`
 		} `json:"photos"`
 	}
-	done := on.run("", append([]string{"photo", "add", "--album", album, "-o", "json"}, names...)...)
+	done := on.run("", append([]string{"photo", "add", "--of-album", album, "-o", "json"}, names...)...)
 	if done.status != 4 || !strings.Contains(done.err, "2 of 4 files were not added") {
 		t.Errorf("the status is %d: %s", done.status, done.err)
 	}
@@ -60,11 +60,11 @@ func TestAPhotoThatIsRefusedStopsNoneOfTheOthers(t *testing.T) {
 		}
 	}
 	got := filepath.Join(folder, "got.jpg")
-	on.must("photo", "get", "--album", album, strconv.FormatInt(added.Photos[3].PhotoID, 10), got)
+	on.must("photo", "get", "--of-album", album, strconv.FormatInt(added.Photos[3].PhotoID, 10), got)
 	if content, err := os.ReadFile(got); err != nil || !bytes.Equal(content, picture.Bytes()) {
 		t.Errorf("the original has %d bytes: %v", len(content), err)
 	}
-	if small := on.must("photo", "get", "--album", album, "--size", "thumbnail", strconv.FormatInt(added.Photos[0].PhotoID, 10), "-"); len(small) == 0 {
+	if small := on.must("photo", "get", "--of-album", album, "--size", "thumbnail", strconv.FormatInt(added.Photos[0].PhotoID, 10), "-"); len(small) == 0 {
 		t.Error("there is no thumbnail")
 	}
 }

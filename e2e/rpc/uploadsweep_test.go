@@ -56,6 +56,9 @@ func TestASweepDeletesTheFilesThatNoPhotoHas(t *testing.T) {
 		album := w.newAlbum(owner, "山")
 		must(w.upload(ofAlbum(owner, album), jpegOf(t, 40, 30, 1)))(t)
 		kept := inAlbums.files(t)
+		must(w.Photo.AddPhoto(t.Context(), &photov1.AddPhotoRequest{
+			ActorId: owner, Parent: &photov1.AddPhotoRequest_AlbumId{AlbumId: album}, Url: "elsewhere.jpg",
+		}))(t)
 		removed := must(w.upload(ofAlbum(owner, album), jpegOf(t, 40, 30, 2)))(t)
 		must(w.Photo.RemovePhoto(t.Context(), &photov1.RemovePhotoRequest{
 			ActorId: owner, Parent: &photov1.RemovePhotoRequest_AlbumId{AlbumId: album}, PhotoId: removed.GetPhotoId(),

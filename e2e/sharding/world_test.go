@@ -6,6 +6,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -69,8 +70,14 @@ func startAt(t *testing.T, uri string) *cluster {
 	noted := &recorder{Engine: c.engine}
 	c.start(noted)
 	c.specs = noted.specs
-	if len(c.specs) != len(prepared.Collections) {
-		t.Fatalf("the services declare %d collections, and %d were prepared", len(c.specs), len(prepared.Collections))
+	ofFiles := 0
+	for _, each := range prepared.Collections {
+		if strings.Contains(each.Name, ".") {
+			ofFiles++
+		}
+	}
+	if len(c.specs)+ofFiles != len(prepared.Collections) || ofFiles != 4 {
+		t.Fatalf("the services declare %d collections; %d were prepared, %d of them for files", len(c.specs), len(prepared.Collections), ofFiles)
 	}
 	return c
 }

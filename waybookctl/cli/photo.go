@@ -24,8 +24,8 @@ type photoCommands struct {
 
 // photoParent selects the album or the landmark of photos. The owner is looked up.
 type photoParent struct {
-	Album    int64 `required:"" xor:"parent" placeholder:"ALBUM" help:"The album."`
-	Landmark int64 `required:"" xor:"parent" placeholder:"LANDMARK" help:"The landmark."`
+	Album    int64 `name:"of-album" required:"" xor:"parent" placeholder:"ALBUM" help:"The album that has the photos."`
+	Landmark int64 `name:"of-landmark" required:"" xor:"parent" placeholder:"LANDMARK" help:"The landmark that has them."`
 }
 
 func (p photoParent) owner(ctx context.Context, call *services) (int64, error) {

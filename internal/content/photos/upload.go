@@ -179,14 +179,14 @@ func (s *Set[P]) upload(ctx context.Context, start *photov1.UploadStart, next fu
 			File: stored, Format: int32(formats[file.Format]), Width: int32(file.Width), Height: int32(file.Height), Size: file.Size, // #nosec G115 -- Inspect limits them
 		}
 	})
-	if isRefused(err) || err == nil && added.File != stored {
+	if added.ID == 0 && isRefused(err) || err == nil && added.File != stored {
 		// The sweep would delete them too.
 		_ = upload.Delete(ctx, s.Files.Store, stored, kinds...)
 	}
 	return added, err
 }
 
-// isRefused reports whether an addition has certainly failed.
+// isRefused reports whether an addition that returned no photo has certainly failed.
 func isRefused(err error) bool {
 	_, isRule := errors.AsType[*apierror.Error](err)
 	return isRule || errors.Is(err, docstore.ErrRequestReused) || errors.Is(err, docstore.ErrGone)
