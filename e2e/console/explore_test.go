@@ -74,6 +74,7 @@ func (k known) form(o operation) (place string, isComplete bool) {
 		switch {
 		case len(p.Values) > 0:
 			values.Set(p.Name, p.Values[0].Value)
+		case p.Name == "requestID": // a UUID, which a form need not have
 		case p.Type == "id" && isKnown:
 			values.Set(p.Name, id)
 		case !p.Required && (p.Type != "text" || o.Effect == "read"): // but the texts of a vote

@@ -43,6 +43,10 @@ func TestPhotosAreAddedShownLargeAndRemoved(t *testing.T) {
 	if err := os.WriteFile(broken, whole[:len(whole)/2], 0o600); err != nil {
 		t.Fatal(err)
 	}
+	phone := filepath.Join(folder, "IMG_1.HEIC")
+	if err := os.WriteFile(phone, []byte("\x00\x00\x00\x18ftypheic\x00\x00\x00\x00mif1heic"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	p := open(t, process, "")
 	p.paste(user, token)
 	p.visit("#/explore/addAlbum?albumTitle=Hills&category=1&lat=25&lng=121")
@@ -51,14 +55,15 @@ func TestPhotosAreAddedShownLargeAndRemoved(t *testing.T) {
 	seen.note(operation{}, raw)
 	p.visit("#/read/album/" + seen["albumID"])
 	// One that fails stops none of the others, and says why.
-	p.choosePhotos(paths[0], broken, paths[1], paths[2])
+	p.choosePhotos(paths[0], broken, paths[1], phone, paths[2])
 	p.photoCount(3)
 	p.awaitText(id("upload-failed"), "broken.jpg: This file is damaged")
-	p.awaitText(id("upload-count"), "3 of 4")
+	p.awaitText(id("upload-count"), "3 of 5")
+	p.awaitText(id("upload-failed")+":last-child", "IMG_1.HEIC: The server does not take this kind of picture")
 	p.shot("uploads")
 	// Sent again it fails again, and adds nothing.
 	p.click(id("upload-failed") + " " + id("retry"))
-	p.awaitText(id("upload-failed"), "broken.jpg: This file is damaged")
+	p.awaitText(id("upload-failed")+":last-child", "broken.jpg: This file is damaged")
 	p.photoCount(3)
 
 	// The larger view, by keys and by a swipe.
@@ -68,6 +73,8 @@ func TestPhotosAreAddedShownLargeAndRemoved(t *testing.T) {
 	p.press(kb.ArrowRight)
 	p.awaitText(id("lightbox"), "2 of 3")
 	p.shot("lightbox")
+	p.show(screen{width: 390, height: 844, scheme: "dark"})
+	p.shot("lightbox-390")
 	value[bool](p, `(dialog => {
 		const touch = x => new Touch({ identifier: 1, target: dialog, clientX: x, clientY: 300 })
 		dialog.dispatchEvent(new TouchEvent('touchstart', { bubbles: true, touches: [touch(300)] }))
@@ -84,6 +91,7 @@ func TestPhotosAreAddedShownLargeAndRemoved(t *testing.T) {
 	p.awaitElement(id("lightbox"))
 	p.press("\x1b")
 	p.await("no larger view", `document.querySelector('.lightbox') === null`)
+	p.shot("uploads-390")
 
 	// Others see the photos and no way to change them.
 	p.openSession()
