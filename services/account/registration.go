@@ -86,10 +86,11 @@ func (s *server) RegisterUser(ctx context.Context, request *accountv1.RegisterUs
 	if err := s.logins.takeRegistration(ctx, request.GetClientAddress()); err != nil {
 		return nil, err
 	}
-	switch _, err := s.users.Find(ctx, byEmail().Is(emailKey(request.GetEmail()))); {
-	case err == nil:
+	// A repeat may meet the user that the first call has just made.
+	switch taken, err := s.users.Find(ctx, byEmail().Is(emailKey(request.GetEmail()))); {
+	case err == nil && (by.ID == "" || taken.RequestKey != by.ID):
 		return nil, errEmailTaken()
-	case !errors.Is(err, docstore.ErrNotFound):
+	case err != nil && !errors.Is(err, docstore.ErrNotFound):
 		return nil, err
 	}
 	passwordHash, err := s.passwords.hash(ctx, request.GetPassword())
