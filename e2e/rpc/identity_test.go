@@ -27,7 +27,7 @@ import (
 // to take over accounts.
 var leastOfAccount = map[string][]string{
 	"Authenticate": {"edge"}, "VerifySession": {"edge"}, "CloseSession": {"edge"},
-	"BatchGetUsers": {"album", "blog", "poi"}, "GrantRewards": {"blog"},
+	"BatchGetUsers": {"album", "blog", "poi"}, "ListHiddenUsers": {"album", "blog", "poi"}, "GrantRewards": {"blog"},
 }
 
 // secured is a running Waybook whose port needs certificates.

@@ -176,9 +176,11 @@ func (c *Collection[T]) Together(reads ...func() error) error { return c.Documen
 // the document as it was, with the raised field and the owner only.
 func (c *Collection[T]) RaiseBy(ctx context.Context, actorID, id int64, to docstore.Amount, set map[string]any) (T, error) {
 	edit := docstore.Edit{Raise: to, Set: set, Fields: []string{to.Field, c.OwnerField}}
-	if actorID != 0 {
-		edit.If = []docstore.Condition{docstore.Is(c.OwnerField, actorID)}
+	if actorID == 0 {
+		before, err := c.Documents.Modify(ctx, id, edit)
+		return before, c.errorOf(err, id)
 	}
+	edit.If = []docstore.Condition{docstore.Is(c.OwnerField, actorID)}
 	before, err := c.Documents.Modify(ctx, id, edit)
 	return before, c.ownErrorOf(ctx, err, actorID, id)
 }
