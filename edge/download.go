@@ -109,10 +109,11 @@ func (f *photoFile) describe(header http.Header) {
 }
 
 func (h *handler) sendFile(x *exchange, file *photoFile) error {
-	content := &fileContent{timeout: h.config.CallTimeout, open: func(ctx context.Context, offset int64) (fileStream, error) {
+	open := func(ctx context.Context, offset int64) (fileStream, error) {
 		file.request.Offset = offset
 		return h.config.Photo.Download(ctx, file.request)
-	}}
+	}
+	content := &fileContent{timeout: h.config.CallTimeout, open: open}
 	defer content.close()
 	if err := content.begin(x.request.Context(), 0); err != nil {
 		return err

@@ -59,6 +59,8 @@ func (x *exchange) acceptFile() error {
 		return file.NotAccepted()
 	case x.config.MaxPhotoBytes <= 0:
 		return failure.New("UPLOADS_OFF")
+	case x.request.ContentLength-int64(x.parts.body.size) > x.config.MaxPhotoBytes+x.config.MaxFormBytes:
+		return failure.New("PHOTO_TOO_LARGE") // no need to read it
 	}
 	x.op.In.File = x.parts
 	return nil

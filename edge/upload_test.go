@@ -122,6 +122,7 @@ func TestARefusedFileAddsNothing(t *testing.T) {
 		{"no end", addTo + file("photo", long[1:]), usual, 200, "INVALID MULTIPART"},
 		{"no end of the file", addTo + strings.TrimSuffix(file("photo", "x"), "\r\n"), usual, 200, "INVALID MULTIPART"},
 		{"too long", addTo + file("photo", long) + endOfParts, usual, 200, "PHOTO TOO LARGE"},
+		{"far too long", addTo + file("photo", strings.Repeat("x", 3<<20)) + endOfParts, usual, 200, "PHOTO TOO LARGE"},
 		{"no album", field("func", "addPhoto") + file("photo", "x") + endOfParts, usual, 200, "MISSING PARAMETER: albumID or POIID"},
 		{"an album that can't be", field("func", "addPhoto") + field("albumID", "0") + file("photo", "x") + endOfParts, usual, 200, "INVALID PARAMETER: albumID (1 to 9007199254740991)"},
 		{"a long description", addTo + field("description", long[:2001]) + file("photo", "x") + endOfParts, usual, 200, "INVALID PARAMETER: description (at most 2000 characters)"},

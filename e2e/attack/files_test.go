@@ -21,12 +21,13 @@ const (
 	table   = "../../internal/picture/testdata/replies.txt"
 )
 
-// Over HTTP, each hostile file gets the reply that the table of its package has, and leaves a photo only if that is a success.
-// 64 MiB is the memory that the table is for.
+// Over HTTP, each hostile file gets the reply that the table of its package has, and leaves a photo only if that is a
+// success. 64 MiB is the memory that the table is for.
 func TestEachHostileFileGetsTheReplyOfTheTable(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	craft := exec.CommandContext(t.Context(), "go", "test", picture, "-count=1", "-run=TestHostileFilesGetTheRepliesOfTheTable", "-files="+folder)
+	craft := exec.CommandContext(t.Context(), "go", "test", picture, "-count=1",
+		"-run=TestHostileFilesGetTheRepliesOfTheTable", "-files="+folder)
 	if output, err := craft.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
@@ -82,7 +83,8 @@ func loggedIn(t *testing.T, p *launch.Process) *waybooktest.Client {
 func sendPhoto(client *waybooktest.Client, album string, file []byte) waybooktest.Reply {
 	const boundary = "----of-the-test-7d1c4f"
 	body := bytes.Join([][]byte{
-		[]byte("--" + boundary + "\r\nContent-Disposition: form-data; name=\"photo\"; filename=\"photo.jpg\"\r\nContent-Type: image/jpeg\r\n\r\n"),
+		[]byte("--" + boundary + "\r\nContent-Disposition: form-data; name=\"photo\"; filename=\"photo.jpg\"\r\n" +
+			"Content-Type: image/jpeg\r\n\r\n"),
 		file, []byte("\r\n--" + boundary + "--\r\n"),
 	}, nil)
 	request := client.Request(http.MethodPost, "func=addPhoto&albumID="+album, bytes.NewReader(body))

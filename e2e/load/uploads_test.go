@@ -84,7 +84,8 @@ func TestUploadsLeaveTheEdgeItsMemory(t *testing.T) {
 		return ((processorTime(t, p) - began[name]) / time.Duration(count)).Round(time.Millisecond)
 	}
 	memory := launch.MemoryOf(t, edge)
-	t.Logf("%d photos of %.1f MB by %d clients: %.1f/s; edge %.0f MiB before, peak %.0f MiB; processor per photo: edge %v, album %v; others' p99 %v before, %v meanwhile",
+	t.Logf("%d photos of %.1f MB by %d clients: %.1f/s; edge %.0f MiB before, peak %.0f MiB; "+
+		"processor per photo: edge %v, album %v; others' p99 %v before, %v meanwhile",
 		count, float64(len(photo))/1e6, uploaders, float64(count)/took.Seconds(), before.Anonymous+before.File, memory.Peak,
 		perPhoto("edge", edge), perPhoto("album", services["album"]), normal.quantile(0.99), during.quantile(0.99))
 	if memory.Peak > mostMemory {

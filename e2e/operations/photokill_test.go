@@ -53,7 +53,6 @@ func TestAKillDuringUploadsLeavesNoPhotoWithoutFilesAndNoFilesForGood(t *testing
 	const uploaders = 4
 	kills := longform.Number(3, 25)
 	test := func(t *testing.T, options storekeeping.Options, flags ...string) {
-		t.Helper()
 		var picture bytes.Buffer
 		if err := jpeg.Encode(&picture, image.NewGray(image.Rect(0, 0, 1200, 900)), nil); err != nil {
 			t.Fatal(err)
@@ -103,7 +102,7 @@ func TestAKillDuringUploadsLeavesNoPhotoWithoutFilesAndNoFilesForGood(t *testing
 		for n := 1; n <= next; n++ {
 			photo, err := upload(t.Context(), w.Photo, owner, album, n, picture.Bytes())
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("%v\n%s", err, p.Logged())
 			}
 			photos[photo] = true
 		}

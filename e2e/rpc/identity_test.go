@@ -28,7 +28,7 @@ import (
 var leastOfAccount = map[string][]string{
 	"Authenticate": {"edge"}, "VerifySession": {"edge"}, "CloseSession": {"edge"}, "CloseAllSessions": {"edge"}, "ListSessions": {"edge"},
 	"RegisterUser": {"edge"}, "UpdateProfile": {"edge"}, "ChangePassword": {"edge"},
-	"BatchGetUsers": {"album", "blog", "poi"}, "GrantRewards": {"blog"},
+	"BatchGetUsers": {"album", "blog", "poi"}, "ListHiddenUsers": {"album", "blog", "poi"}, "GrantRewards": {"blog"},
 }
 
 // secured is a running Waybook whose port needs certificates.

@@ -67,9 +67,11 @@ func (c *Config) upload(ctx context.Context, x *Exchange, to content) error {
 	return nil
 }
 
+type uploadStream = grpc.ClientStreamingClient[photov1.UploadRequest, photov1.UploadResponse]
+
 // send sends a file as it arrives. It returns nil as well if the service has ended the call: the call then has the
 // error.
-func send(stream grpc.ClientStreamingClient[photov1.UploadRequest, photov1.UploadResponse], start *photov1.UploadStart, file io.Reader) error {
+func send(stream uploadStream, start *photov1.UploadStart, file io.Reader) error {
 	err := stream.Send(&photov1.UploadRequest{Part: &photov1.UploadRequest_Start{Start: start}})
 	for hasMore := true; hasMore && err == nil; {
 		// In process the service gets the chunk itself.

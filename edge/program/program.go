@@ -47,7 +47,7 @@ type Page func(
 
 // Register declares the flags, with their defaults.
 func (f *Front) Register(flags *flag.FlagSet, hasAccessLog bool) {
-	flags.BoolVar(&f.HasAccessLog, "access-log", hasAccessLog, "log one line per request to /API.php")
+	flags.BoolVar(&f.HasAccessLog, "access-log", hasAccessLog, "log one line per request to /API.php and /upload/")
 }
 
 // Register declares the flags, with their defaults.

@@ -57,9 +57,10 @@ const (
 
 // Register declares the flags, with their defaults.
 func (f *Flags) Register(flags *flag.FlagSet) {
-	flags.Int64Var(&f.MaxBytes, MaxBytesFlag, defaultMaxBytes, "largest size of an uploaded photo in `bytes`; 0 refuses uploads")
-	flags.Int64Var(&f.Memory, "photo-memory", 0,
-		"memory in `bytes` for the photos that are decoded at a time; others wait; 0 for a quarter of the machine's memory, at most 512 MiB")
+	flags.Int64Var(&f.MaxBytes, MaxBytesFlag, defaultMaxBytes,
+		"largest size of an uploaded photo in `bytes`; 0 refuses uploads")
+	flags.Int64Var(&f.Memory, "photo-memory", 0, "memory in `bytes` for the photos that are decoded at a time; others wait; "+
+		"0 for a quarter of the machine's memory, at most 512 MiB")
 }
 
 // Check reports a setting out of its range.
@@ -221,8 +222,8 @@ func (f *File) make(ctx context.Context) error {
 	return inspected.Make(ctx, view, thumbnail)
 }
 
-// Put stores some of the files, those that Make made too, under an identifier of draw that no others have, and returns it.
-// If it fails, it leaves none, or some that a blob.Sweep deletes.
+// Put stores some of the files, those that Make made too, under an identifier of draw that no others have, and returns
+// it. If it fails, it leaves none, or some that a blob.Sweep deletes.
 func (f *File) Put(ctx context.Context, store blob.Store, draw docstore.Draw, kinds ...blob.Kind) (file int64, err error) {
 	for taken := range maxDraws {
 		if file, err = draw(file, taken); err != nil {
@@ -249,7 +250,8 @@ func (f *File) putAll(ctx context.Context, store blob.Store, file int64, kinds [
 	return nil
 }
 
-// Delete deletes files that nothing names, also if the call has ended. The next blob.Sweep deletes those that it cannot.
+// Delete deletes files that nothing names, also if the call has ended. The next blob.Sweep deletes those that it
+// cannot.
 func Delete(ctx context.Context, store blob.Store, file int64, kinds ...blob.Kind) (err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()

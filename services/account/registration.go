@@ -15,6 +15,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/apierror"
 	"github.com/waybook/waybook/internal/platform/service"
+	"github.com/waybook/waybook/internal/text"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
@@ -67,6 +68,9 @@ func (s *server) RegisterUser(ctx context.Context, request *accountv1.RegisterUs
 	if s.registration == Closed {
 		return nil, apierror.New(codes.FailedPrecondition, "REGISTRATION_CLOSED", "nobody can register here")
 	}
+	if err := checkNickname(request.GetName()); err != nil {
+		return nil, err
+	}
 	by := s.registeredBy(request)
 	// A repeat of an attempt that succeeded is no attempt.
 	registered, isRepeat, err := docstore.Answered(ctx, s.users, by)
@@ -82,10 +86,11 @@ func (s *server) RegisterUser(ctx context.Context, request *accountv1.RegisterUs
 	if err := s.logins.takeRegistration(ctx, request.GetClientAddress()); err != nil {
 		return nil, err
 	}
-	switch _, err := s.users.Find(ctx, byEmail().Is(emailKey(request.GetEmail()))); {
-	case err == nil:
+	// A repeat may meet the user that the first call has just made.
+	switch taken, err := s.users.Find(ctx, byEmail().Is(emailKey(request.GetEmail()))); {
+	case err == nil && (by.ID == "" || taken.RequestKey != by.ID):
 		return nil, errEmailTaken()
-	case !errors.Is(err, docstore.ErrNotFound):
+	case err != nil && !errors.Is(err, docstore.ErrNotFound):
 		return nil, err
 	}
 	passwordHash, err := s.passwords.hash(ctx, request.GetPassword())
@@ -102,6 +107,16 @@ func (s *server) RegisterUser(ctx context.Context, request *accountv1.RegisterUs
 		return nil, emailTaken(s.invitationInvalid(err))
 	}
 	return &accountv1.RegisterUserResponse{User: userProto(created)}, nil
+}
+
+// checkNickname refuses a nickname that a stranger chose to look like that of another.
+func checkNickname(name string) error {
+	if text.IsDisguised(name) {
+		return apierror.Invalid("INVALID_PARAMETER", apierror.Violation{
+			Field: "name", Message: "must have no blanks at its ends or side by side, and no invisible characters",
+		})
+	}
+	return nil
 }
 
 // registeredBy returns what makes the user of a registration unique. An invitation takes the place of the request id:

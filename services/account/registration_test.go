@@ -267,3 +267,14 @@ func TestAFloodOfRegistrationsIsBounded(t *testing.T) {
 		})
 	}
 }
+
+func TestNobodyTakesANicknameInDisguise(t *testing.T) {
+	s := newBench(t).registering(t, Open)
+	user := s.newUser(t, "a@waybook.example", "")
+	for _, name := range []string{"Ann ", "A\u200bnn", "\u202ennA", "\u2066Ann\u2069", "Mary\u00a0Ann"} {
+		_, err := s.RegisterUser(t.Context(), &accountv1.RegisterUserRequest{Email: "b@waybook.example", Password: "password of b", Name: name})
+		wantFault(t, err, codes.InvalidArgument, "INVALID_PARAMETER")
+		_, err = s.UpdateProfile(t.Context(), &accountv1.UpdateProfileRequest{ActorId: user, Name: &name})
+		wantFault(t, err, codes.InvalidArgument, "INVALID_PARAMETER")
+	}
+}

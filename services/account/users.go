@@ -140,6 +140,11 @@ func (s *server) UpdateUser(ctx context.Context, request *accountv1.UpdateUserRe
 
 // UpdateProfile changes what a user shows to others.
 func (s *server) UpdateProfile(ctx context.Context, request *accountv1.UpdateProfileRequest) (*accountv1.UpdateProfileResponse, error) {
+	if request.Name != nil {
+		if err := checkNickname(request.GetName()); err != nil {
+			return nil, err
+		}
+	}
 	updated, err := s.users.Update(ctx, request.GetActorId(), func(u *user) error {
 		if request.Name != nil {
 			u.setName(request.GetName())

@@ -46,8 +46,8 @@ type photoAdd struct {
 
 // Help returns the detailed help.
 func (*photoAdd) Help() string {
-	return `A file that is refused stops none of the others. The command lists each file with its photo, or with the reason, and ends
-with status 4 if one was refused.`
+	return `A file that is refused stops none of the others. The command lists each file with its photo, or with the reason, and
+ends with the status of the first failure.`
 }
 
 // uploaded is what became of a file.
@@ -90,11 +90,16 @@ func (c *photoAdd) Run(ctx context.Context, call *services, out *output.Printer)
 	if err != nil || len(failed) == 0 {
 		return err
 	}
-	return statusError{describe(ctx, failed[0]).status, fmt.Sprintf("%d of %d files were not added", len(failed), len(c.Files))}
+	return statusError{
+		describe(ctx, failed[0]).status, fmt.Sprintf("%d of %d files were not added", len(failed), len(c.Files)),
+	}
 }
 
-// add uploads a file. It repeats the call while the service is unavailable; the service adds one photo for one request id.
-func (c *photoAdd) add(ctx context.Context, call *services, out *output.Printer, owner int64, path string) (photo *photov1.Photo, err error) {
+// add uploads a file. It repeats the call while the service is unavailable; the service adds one photo for one request
+// id.
+func (c *photoAdd) add(
+	ctx context.Context, call *services, out *output.Printer, owner int64, path string,
+) (photo *photov1.Photo, err error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -117,7 +122,9 @@ func (c *photoAdd) add(ctx context.Context, call *services, out *output.Printer,
 // uploadChunk is the largest chunk of an upload.
 const uploadChunk = 256 << 10
 
-func upload(ctx context.Context, to photov1.PhotoServiceClient, start *photov1.UploadStart, file io.Reader) (*photov1.Photo, error) {
+func upload(
+	ctx context.Context, to photov1.PhotoServiceClient, start *photov1.UploadStart, file io.Reader,
+) (*photov1.Photo, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stream, err := to.Upload(ctx)
@@ -128,12 +135,14 @@ func upload(ctx context.Context, to photov1.PhotoServiceClient, start *photov1.U
 		chunk := make([]byte, uploadChunk)
 		var n int
 		if n, err = io.ReadFull(file, chunk); n > 0 {
-			if sent := stream.Send(&photov1.UploadRequest{Part: &photov1.UploadRequest_Chunk{Chunk: chunk[:n]}}); sent != nil {
+			part := &photov1.UploadRequest{Part: &photov1.UploadRequest_Chunk{Chunk: chunk[:n]}}
+			if sent := stream.Send(part); sent != nil {
 				err = sent
 			}
 		}
 	}
-	if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) { // the file has ended, or the service, which says why
+	// The file has ended, or the service has ended the stream and says why.
+	if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, err
 	}
 	reply, err := stream.CloseAndRecv()

@@ -37,16 +37,21 @@ func (p part) fileStores(ctx context.Context) (names []string, err error) {
 }
 
 // openFiles opens a store of files that exists; it returns nil if there is none.
-func (o Options) openFiles(ctx context.Context, engine docstore.Engine, name string) (files blob.Store, end func() error, err error) {
+func (o Options) openFiles(
+	ctx context.Context, engine docstore.Engine, name string,
+) (files blob.Store, end func() error, err error) {
 	_, isMongoDB := engine.(*mongo.Engine)
-	if _, err := os.Stat(filepath.Join(o.Store.Data, service.PhotosDirectory, name)); !isMongoDB && errors.Is(err, fs.ErrNotExist) {
+	_, err = os.Stat(filepath.Join(o.Store.Data, service.PhotosDirectory, name))
+	if !isMongoDB && errors.Is(err, fs.ErrNotExist) {
 		return nil, func() error { return nil }, nil
 	}
 	return o.Store.OpenFiles(ctx, engine, name)
 }
 
 // checkFiles looks for photos without their files, and counts files without a photo.
-func (o Options) checkFiles(ctx context.Context, engine docstore.Engine, c collection, report *CollectionReport) (findings []integrity.Finding, err error) {
+func (o Options) checkFiles(
+	ctx context.Context, engine docstore.Engine, c collection, report *CollectionReport,
+) (findings []integrity.Finding, err error) {
 	// The photos are read first: each one is stored after its files.
 	parents := map[int64]int64{}
 	read := int64(0)
@@ -78,7 +83,9 @@ func (o Options) checkFiles(ctx context.Context, engine docstore.Engine, c colle
 			}
 		}
 	}
-	missing := integrity.Finding{Collection: c.spec.Name, Kind: MissingFile, Detail: "photos lack files; restore them from a backup, or remove the photos"}
+	missing := integrity.Finding{
+		Collection: c.spec.Name, Kind: MissingFile, Detail: "lack files; restore those from a backup, or remove the photos",
+	}
 	for file, parent := range parents {
 		if stored[file] == blob.Kinds {
 			continue
@@ -149,7 +156,9 @@ func (o Options) copyStore(ctx context.Context, engine docstore.Engine, name str
 }
 
 // prepareFiles makes the collections of a store of files in a MongoDB, and shards them in a cluster.
-func prepareFiles(ctx context.Context, engine docstore.Engine, service, name string) (prepared []PreparedCollection, err error) {
+func prepareFiles(
+	ctx context.Context, engine docstore.Engine, service, name string,
+) (prepared []PreparedCollection, err error) {
 	server, isMongoDB := engine.(*mongo.Engine)
 	if !isMongoDB {
 		return nil, nil

@@ -126,14 +126,14 @@ func unpack(ctx context.Context, backup io.Reader, to string, photos *photoReade
 		case storeMember:
 			hasStore = true
 			err = atomicfile.Write(to, dumpPermissions, func(file io.Writer) error { _, err := io.Copy(file, archive); return err }) // #nosec G110 -- a tar is not compressed
-		default:
-			if name, isPhoto := strings.CutPrefix(member.Name, photosMembers); isPhoto {
-				err = photos.read(ctx, name, archive)
-			}
 		case manifestMember:
 			hasManifest = true
 			if err = json.NewDecoder(io.LimitReader(archive, 1<<20)).Decode(&found); err != nil {
 				err = fmt.Errorf("its %s is damaged: %w", manifestMember, err)
+			}
+		default:
+			if name, isPhoto := strings.CutPrefix(member.Name, photosMembers); isPhoto {
+				err = photos.read(ctx, name, archive)
 			}
 		}
 	}

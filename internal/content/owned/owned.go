@@ -40,8 +40,9 @@ type Collection[T any] struct {
 // Get returns a document to a reader, who does not find that of a hidden user.
 func (c *Collection[T]) Get(ctx context.Context, id int64) (T, error) {
 	document, err := c.Stored(ctx, id)
-	if err == nil {
-		err = c.Visible(ctx, &document, id)
+	if err == nil && len(c.Hidden.Users(ctx)) > 0 {
+		copied := document // so that the document need not be on the heap
+		err = c.Visible(ctx, &copied, id)
 	}
 	return document, err
 }
@@ -176,9 +177,11 @@ func (c *Collection[T]) Together(reads ...func() error) error { return c.Documen
 // the document as it was, with the raised field and the owner only.
 func (c *Collection[T]) RaiseBy(ctx context.Context, actorID, id int64, to docstore.Amount, set map[string]any) (T, error) {
 	edit := docstore.Edit{Raise: to, Set: set, Fields: []string{to.Field, c.OwnerField}}
-	if actorID != 0 {
-		edit.If = []docstore.Condition{docstore.Is(c.OwnerField, actorID)}
+	if actorID == 0 {
+		before, err := c.Documents.Modify(ctx, id, edit)
+		return before, c.errorOf(err, id)
 	}
+	edit.If = []docstore.Condition{docstore.Is(c.OwnerField, actorID)}
 	before, err := c.Documents.Modify(ctx, id, edit)
 	return before, c.ownErrorOf(ctx, err, actorID, id)
 }

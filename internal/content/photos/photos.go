@@ -76,11 +76,13 @@ const namedPage = 1000
 // SweepFiles makes Sweep delete the files of removed photos.
 func (s *Set[P]) SweepFiles(backups *blob.Backups, now func() time.Time) {
 	all := docstore.Project[named](s.Children)
-	s.sweep = &upload.Sweep{Store: s.Files.Store, Backups: backups, Now: now, Named: func(ctx context.Context) iter.Seq2[[]int64, error] {
+	everything := docstore.Query{
+		Where: docstore.All(docstore.IDIndex).Everywhere(), As: docstore.Durable,
+		Limit: namedPage, MaxBytes: docstore.MaxBatchBytes,
+	}
+	files := func(ctx context.Context) iter.Seq2[[]int64, error] {
 		return func(yield func([]int64, error) bool) {
-			for page, err := range all.Batches(ctx, docstore.Query{
-				Where: docstore.All(docstore.IDIndex).Everywhere(), Limit: namedPage, MaxBytes: docstore.MaxBatchBytes, As: docstore.Durable,
-			}) {
+			for page, err := range all.Batches(ctx, everything) {
 				files := make([]int64, 0, len(page))
 				for _, photo := range page {
 					if photo.File != 0 {
@@ -92,7 +94,8 @@ func (s *Set[P]) SweepFiles(backups *blob.Backups, now func() time.Time) {
 				}
 			}
 		}
-	}}
+	}
+	s.sweep = &upload.Sweep{Store: s.Files.Store, Backups: backups, Now: now, Named: files}
 }
 
 // Sweep deletes the files of removed photos, once a day.
@@ -195,8 +198,8 @@ const PublicURLFlag = "public-url"
 
 // RegisterPublicURL declares the flag of the site's address.
 func RegisterPublicURL(flags *flag.FlagSet, address *string) {
-	flags.StringVar(address, PublicURLFlag, "",
-		"`address` of the site, such as https://waybook.example, which that of a landmark's uploaded photo begins with; without it such uploads are refused")
+	flags.StringVar(address, PublicURLFlag, "", "`address` of the site, such as https://waybook.example, with which that of a "+
+		"landmark's uploaded photo begins; without it such uploads are refused")
 }
 
 // CheckPublicURL reports an address that none can begin with.

@@ -65,7 +65,8 @@ func (f *Files) check() error {
 	case f.Store == nil:
 		return upload.Off("this server has no place for photos")
 	case f.Kind == typev1.Kind_KIND_POI && f.PublicURL == "":
-		return upload.Off("this server does not know the address of its site, which that of a landmark's photo begins with (-%s)", PublicURLFlag)
+		return upload.Off("this server does not know the address of its site, with which that of a landmark's photo begins (-%s)",
+			PublicURLFlag)
 	}
 	return nil
 }
@@ -105,8 +106,8 @@ type received struct {
 	err     error
 }
 
-// chunksOf returns a function that returns the next chunk of a stream, or io.EOF. It does not wait longer than silence. The
-// goroutine that reads the stream ends with it.
+// chunksOf returns a function that returns the next chunk of a stream, or io.EOF. It does not wait longer than silence.
+// The goroutine that reads the stream ends with it.
 func chunksOf(
 	ctx context.Context, stream grpc.ClientStreamingServer[photov1.UploadRequest, photov1.UploadResponse],
 ) func() ([]byte, error) {
@@ -144,7 +145,9 @@ func chunksOf(
 }
 
 // upload adds a photo. A repeated request costs no decode.
-func (s *Set[P]) upload(ctx context.Context, start *photov1.UploadStart, next func() ([]byte, error)) (added Photo, err error) {
+func (s *Set[P]) upload(
+	ctx context.Context, start *photov1.UploadStart, next func() ([]byte, error),
+) (added Photo, err error) {
 	_, parentID := parent.Of(start)
 	if _, err := s.Parents.GetBy(ctx, start.GetActorId(), parentID); err != nil {
 		return added, err
@@ -176,7 +179,8 @@ func (s *Set[P]) upload(ctx context.Context, start *photov1.UploadStart, next fu
 	added, err = s.Add(ctx, start.GetActorId(), parentID, asked, nil, func(id int64, requestKey string) Photo {
 		return Photo{
 			ID: id, ParentID: parentID, RequestKey: requestKey, Description: start.GetDescription(),
-			File: stored, Format: int32(formats[file.Format]), Width: int32(file.Width), Height: int32(file.Height), Size: file.Size, // #nosec G115 -- Inspect limits them
+			File: stored, Format: int32(formats[file.Format]), Size: file.Size,
+			Width: int32(file.Width), Height: int32(file.Height), // #nosec G115 -- Inspect limits them
 		}
 	})
 	if added.ID == 0 && isRefused(err) || err == nil && added.File != stored {
@@ -199,7 +203,9 @@ var sizes = map[photov1.PhotoSize]blob.Kind{
 }
 
 // Download sends a file of a photo.
-func (s *Set[P]) Download(request *photov1.DownloadRequest, stream grpc.ServerStreamingServer[photov1.DownloadResponse]) (err error) {
+func (s *Set[P]) Download(
+	request *photov1.DownloadRequest, stream grpc.ServerStreamingServer[photov1.DownloadResponse],
+) (err error) {
 	ctx := stream.Context()
 	_, parentID := parent.Of(request)
 	var photo Photo
@@ -225,7 +231,8 @@ func (s *Set[P]) Download(request *photov1.DownloadRequest, stream grpc.ServerSt
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	if request.GetOffset() > file.Size() {
-		refused := apierror.Invalid("INVALID_PARAMETER", apierror.Violation{Field: "offset", Message: fmt.Sprintf("must be at most %d", file.Size())})
+		refused := apierror.Invalid("INVALID_PARAMETER",
+			apierror.Violation{Field: "offset", Message: fmt.Sprintf("must be at most %d", file.Size())})
 		refused.Kind = codes.OutOfRange
 		return refused
 	}

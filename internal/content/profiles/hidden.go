@@ -87,11 +87,17 @@ func (h *Hidden) ask(ctx context.Context, last *known) HiddenUsers {
 	if newest := h.known.Load(); newest != last {
 		return newest.users
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
+	asking, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	next := &known{users: HiddenUsers{}, asked: h.now()}
 	for token := ""; ; {
-		reply, err := h.account.ListHiddenUsers(ctx, &accountv1.ListHiddenUsersRequest{PageToken: token})
+		reply, err := h.account.ListHiddenUsers(asking, &accountv1.ListHiddenUsersRequest{PageToken: token})
+		if ctx.Err() != nil { // the caller has left, and others ask for themselves
+			if last == nil {
+				return nil
+			}
+			return last.users
+		}
 		if err != nil {
 			h.log.WarnContext(ctx, "the hidden users are those that were known last", "error", err)
 			if next.users = nil; last != nil {

@@ -40,7 +40,8 @@ type Source interface {
 type Copied struct {
 	// Source is nil for a MongoDB.
 	Source
-	// Files has the stores of the files that its documents name; nil if there are none. Backups keeps the files meanwhile.
+	// Files has the stores of the files that its documents name; nil if there are none. Backups keeps the files
+	// meanwhile.
 	Files   *OpenedFiles
 	Backups *blob.Backups
 }

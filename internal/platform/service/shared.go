@@ -221,9 +221,10 @@ func (b *begunUpload) Recv() (*photov1.UploadRequest, error) {
 // Download gives a request to the service that has what it names.
 func (s photoServer) Download(r *photov1.DownloadRequest, stream grpc.ServerStreamingServer[photov1.DownloadResponse]) error {
 	download := func() error {
-		_, err := pass(stream.Context(), s.kinds, r, photos, func(server photov1.PhotoServiceServer, _ context.Context, r *photov1.DownloadRequest) (any, error) {
-			return nil, server.Download(r, stream)
-		})
+		_, err := pass(stream.Context(), s.kinds, r, photos,
+			func(server photov1.PhotoServiceServer, _ context.Context, r *photov1.DownloadRequest) (any, error) {
+				return nil, server.Download(r, stream)
+			})
 		return err
 	}
 	err := download()

@@ -1322,7 +1322,7 @@ type RegisterUserRequest struct {
 	Email string `protobuf:"bytes,2,opt,name=email,proto3" json:"email,omitempty"`
 	// Password, 8 to 200 characters.
 	Password string `protobuf:"bytes,3,opt,name=password,proto3" json:"password,omitempty"`
-	// Nickname, 1 to 100 characters, at least one visible.
+	// Nickname, 1 to 100 characters, without blanks at its ends or side by side, and without invisible characters.
 	Name string `protobuf:"bytes,4,opt,name=name,proto3" json:"name,omitempty"`
 	// Code of an invitation, at most 100 characters. It counts only if -registration is invite.
 	Invitation string `protobuf:"bytes,5,opt,name=invitation,proto3" json:"invitation,omitempty"`
@@ -1543,7 +1543,7 @@ type UpdateProfileRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user who changes the own profile.
 	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
-	// New nickname, 1 to 100 characters, at least one visible.
+	// New nickname, as in RegisterUserRequest.
 	Name *string `protobuf:"bytes,2,opt,name=name,proto3,oneof" json:"name,omitempty"`
 	// New address of the avatar image, at most 2,000 bytes; may be empty.
 	IconUrl       *string `protobuf:"bytes,3,opt,name=icon_url,json=iconUrl,proto3,oneof" json:"icon_url,omitempty"`
