@@ -280,3 +280,31 @@ func (p *page) monthBefore() string {
 	p.t.Helper()
 	return value[string](p, `[...document.querySelectorAll('button')].filter(each => each.innerText.startsWith('‹'))[1].innerText`)
 }
+
+func TestThePageBeginsWithWhatIsNewOrWithWhatToDoFirst(t *testing.T) {
+	longform.Only(t)
+	process := start(t)
+	p := open(t, process, "")
+	for _, kind := range []string{"album", "landmark", "blog"} {
+		p.awaitElement(id("home") + " " + id(kind+"-card"))
+	}
+	p.await("a photo", `document.querySelector('.read-cover')?.naturalWidth > 0`)
+	p.await("their places on the map", `document.querySelectorAll('.home-map circle').length > 7`)
+	p.click(id("home-map"))
+	p.awaitMap(`Number(map.dataset.inView) > 7`)
+	// A failure is one box, in the language of the page.
+	p.choose(id("language"), "zh-Hant")
+	p.visit("#/read/user/1")
+	p.awaitText(id("failure"), "此使用者不存在")
+	if boxes := value[int](p, `document.querySelectorAll('[data-testid="failure"]').length`); boxes != 1 {
+		t.Errorf("an unknown user has %d boxes of failures", boxes)
+	}
+	if details := value[string](p, `document.querySelector('.failure code').textContent`); !strings.Contains(details, "USER_NOT_FOUND") {
+		t.Errorf("the details are %s", details)
+	}
+
+	p = open(t, start(t, "-demo=false"), "")
+	p.awaitText(id("first-steps"), "waybookctl user create")
+	p.click(id("first-login"))
+	p.awaitElement(id("session-dialog") + "[open]")
+}
