@@ -139,7 +139,7 @@ export async function call<T>(
   return valueOf<T>(reply.text, reply.status, name => new Map(reply.headers).get(name) ?? null)
 }
 
-/** Returns the value of a reply in JSON. It throws a CallFailure if that is no success. Names of headers are in lower case. */
+/** Returns the value of a reply in JSON. It throws a CallFailure if that is no success. `header` gets names in lower case. */
 export function valueOf<T>(text: string, status: number, header: (name: string) => string | null): T {
   let value: { status?: unknown; info?: unknown } = {}
   try {

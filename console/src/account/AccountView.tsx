@@ -39,13 +39,39 @@ function Register() {
           name="register"
           send={text('register')}
           run={async ({ email = '', nickname, password = '', invitation }) => {
-            await call('register', { email, nickname, password, invitation: invitation || undefined }, { method: 'POST' })
+            await call(
+              'register',
+              { email, nickname, password, invitation: invitation || undefined },
+              { method: 'POST' },
+            )
             await logIn(email, password)
           }}
         >
-          <Field name="email" label={text('email')} hint={text('emailHint')} type="email" autocomplete="username" required />
-          <Field name="nickname" label={text('nickname')} hint={text('nicknameHint')} autocomplete="nickname" maxLength={100} required />
-          <Field name="password" label={text('password')} hint={text('passwordHint')} type="password" autocomplete="new-password" minLength={8} required />
+          <Field
+            name="email"
+            label={text('email')}
+            hint={text('emailHint')}
+            type="email"
+            autocomplete="username"
+            required
+          />
+          <Field
+            name="nickname"
+            label={text('nickname')}
+            hint={text('nicknameHint')}
+            autocomplete="nickname"
+            maxLength={100}
+            required
+          />
+          <Field
+            name="password"
+            label={text('password')}
+            hint={text('passwordHint')}
+            type="password"
+            autocomplete="new-password"
+            minLength={8}
+            required
+          />
           <Field name="invitation" label={text('invitation')} hint={text('invitationHint')} autocomplete="off" />
         </Form>
       ) : (
@@ -72,10 +98,26 @@ function Settings({ user }: { user: string }) {
             name="password"
             send={text('changePassword')}
             done={text('passwordChanged')}
-            run={({ oldPassword, newPassword }) => call('changePassword', { oldPassword, newPassword }, { method: 'POST' })}
+            run={({ oldPassword, newPassword }) =>
+              call('changePassword', { oldPassword, newPassword }, { method: 'POST' })
+            }
           >
-            <Field name="oldPassword" label={text('oldPassword')} type="password" autocomplete="current-password" required />
-            <Field name="newPassword" label={text('newPassword')} hint={text('passwordHint')} type="password" autocomplete="new-password" minLength={8} required />
+            <Field
+              name="oldPassword"
+              label={text('oldPassword')}
+              type="password"
+              autocomplete="current-password"
+              required
+            />
+            <Field
+              name="newPassword"
+              label={text('newPassword')}
+              hint={text('passwordHint')}
+              type="password"
+              autocomplete="new-password"
+              minLength={8}
+              required
+            />
           </Form>
         </section>
       )}
@@ -93,7 +135,9 @@ interface SessionReply {
 
 /** The open sessions of the user, and a button that ends all but this one. */
 function Sessions() {
-  const { loaded, reload } = useLoaded('sessions', signal => call<{ sessionList?: SessionReply[] }>('getSessionList', {}, { signal }))
+  const { loaded, reload } = useLoaded('sessions', signal =>
+    call<{ sessionList?: SessionReply[] }>('getSessionList', {}, { signal }),
+  )
   const list = loaded.state === 'ready' ? (loaded.value.sessionList ?? []) : []
   return (
     <section aria-labelledby="account-sessions">
@@ -122,7 +166,10 @@ function Sessions() {
   )
 }
 
-/** The nickname and the icon. The service tells them only with something that the user made; what is not changed is not sent. */
+/**
+ * The nickname and the icon. The service tells them only with something that the user made. What is not changed is
+ * not sent.
+ */
 function Profile({ person }: { person: Person | undefined }) {
   const known = useRef({ nickname: person?.name ?? '', icon: person?.icon ?? '' })
   return (
@@ -136,14 +183,31 @@ function Profile({ person }: { person: Person | undefined }) {
           const { current } = known
           await call(
             'updateProfile',
-            { nickname: nickname === current.nickname ? undefined : nickname || undefined, icon: icon === current.icon ? undefined : icon },
+            {
+              nickname: nickname === current.nickname ? undefined : nickname || undefined,
+              icon: icon === current.icon ? undefined : icon,
+            },
             { method: 'POST' },
           )
           known.current = { nickname, icon }
         }}
       >
-        <Field name="nickname" label={text('nickname')} hint={text('nicknameHint')} autocomplete="nickname" maxLength={100} value={person?.name} />
-        <Field name="icon" label={text('icon')} hint={text('iconHint')} autocomplete="off" maxLength={2000} value={person?.icon} />
+        <Field
+          name="nickname"
+          label={text('nickname')}
+          hint={text('nicknameHint')}
+          autocomplete="nickname"
+          maxLength={100}
+          value={person?.name}
+        />
+        <Field
+          name="icon"
+          label={text('icon')}
+          hint={text('iconHint')}
+          autocomplete="off"
+          maxLength={2000}
+          value={person?.icon}
+        />
       </Form>
     </section>
   )
@@ -165,7 +229,14 @@ function Field({ name, label, hint, type = 'text', value, ...more }: FieldProps)
   return (
     <label>
       {label}
-      <input name={name} type={type as 'text'} defaultValue={value} aria-describedby={hint && `hint-${name}`} {...more} data-testid={`account-${name}`} />
+      <input
+        name={name}
+        type={type as 'text'}
+        defaultValue={value}
+        aria-describedby={hint && `hint-${name}`}
+        {...more}
+        data-testid={`account-${name}`}
+      />
       {hint && (
         <span id={`hint-${name}`} class="hint">
           {hint}

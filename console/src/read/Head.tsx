@@ -14,7 +14,7 @@ export function contentHash(kind: Summary['kind'], id: string): string {
   return buildHash(['read', kind, id])
 }
 
-/** An entry has the day of its publication, which may be still to come where the reader is; the rest has that of the last change. */
+/** An entry has the day of its publication, which may be to come. The rest has that of the last change. */
 function dateWords({ kind, date }: Summary): 'planned' | 'published' | 'updated' {
   if (kind !== 'blog') return 'updated'
   return date > today() ? 'planned' : 'published'

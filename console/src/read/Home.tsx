@@ -49,7 +49,11 @@ function Newest({ items }: { items: Summary[] }) {
             <section key={kind} class="read-section" aria-labelledby={`home-${kind}`}>
               <div class="home-head">
                 <h2 id={`home-${kind}`}>{text(kindWords[kind])}</h2>
-                <a href={browseHash(newestOf(kind))} aria-label={text('allOf', { what: text(kindWords[kind]) })} data-testid={`home-all-${kind}`}>
+                <a
+                  href={browseHash(newestOf(kind))}
+                  aria-label={text('allOf', { what: text(kindWords[kind]) })}
+                  data-testid={`home-all-${kind}`}
+                >
                   {text('all')} →
                 </a>
               </div>

@@ -55,13 +55,27 @@ export default function Lightbox({ content, at, show, close, changed }: Props) {
     >
       <img key={photo.address} src={photoSource(viewOf(photo.address))} alt={name} />
       <div class="lightbox-bar">
-        <button class="plain" type="button" disabled={at === 0} onClick={() => move(-1)} aria-label={text('photoBefore')} data-testid="photo-before">
+        <button
+          class="plain"
+          type="button"
+          disabled={at === 0}
+          onClick={() => move(-1)}
+          aria-label={text('photoBefore')}
+          data-testid="photo-before"
+        >
           ‹
         </button>
         <p>
           {photo.description} <span class="soft small">{text('photoOf', { number: at + 1, all: photos.length })}</span>
         </p>
-        <button class="plain" type="button" disabled={at === photos.length - 1} onClick={() => move(1)} aria-label={text('photoAfter')} data-testid="photo-after">
+        <button
+          class="plain"
+          type="button"
+          disabled={at === photos.length - 1}
+          onClick={() => move(1)}
+          aria-label={text('photoAfter')}
+          data-testid="photo-after"
+        >
           ›
         </button>
         <OwnerActions key={photo.id} content={content} photo={photo} changed={changed} />

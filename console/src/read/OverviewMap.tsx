@@ -17,7 +17,11 @@ export function OverviewMap({ items }: { items: readonly Summary[] }) {
   const dark = isDark.value
   useEffect(() => {
     const { clientWidth, clientHeight } = link.current!
-    const window = windowAround(items.map(each => each.place), clientWidth, clientHeight)
+    const window = windowAround(
+      items.map(each => each.place),
+      clientWidth,
+      clientHeight,
+    )
     show({ window })
     return baseMap().draw(window, drawing => show({ window, drawing }))
   }, [items])

@@ -10,8 +10,8 @@ const margin = 0.3
 const leastSize = 0.5 / 360
 
 /**
- * Returns the square window whose middle part, as wide and as high as the map, has all places. It is never so large that
- * the world would be there twice.
+ * Returns the square window whose middle part, as wide and as high as the map, has all places. It is at most as large as
+ * the world.
  */
 export function windowAround(places: readonly Place[], width: number, height: number): Window {
   const xs = places.map(each => projectX(each.lng))

@@ -86,7 +86,10 @@ globalThis.addEventListener?.('beforeunload', event => {
 
 /** Only XMLHttpRequest tells how much of a body was sent. The fields go before the file. */
 function sendPhoto({ id, album, file }: Upload, progress: (sent: number) => void): Promise<void> {
-  const query: Pair[] = [['func', 'addPhoto'], ['responseFormat', 'JSON']]
+  const query: Pair[] = [
+    ['func', 'addPhoto'],
+    ['responseFormat', 'JSON'],
+  ]
   const body = new FormData()
   body.append('albumID', album)
   body.append('requestID', id)

@@ -2,7 +2,13 @@ import { failureDetails, failureSentence } from '../failures'
 import { text } from './words'
 
 /** A failure as one box: a sentence for people, what programmers need behind a fold, and a button to try again. */
-export function Failure(props: { error: unknown; sentence?: string; retry?: (() => void) | undefined; dismiss?: () => void; testid?: string }) {
+export function Failure(props: {
+  error: unknown
+  sentence?: string
+  retry?: (() => void) | undefined
+  dismiss?: () => void
+  testid?: string
+}) {
   const { error, retry, dismiss } = props
   const details = failureDetails(error)
   return (

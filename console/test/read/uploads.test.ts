@@ -8,13 +8,16 @@ const file = (name: string, size = 10) => ({ name, size }) as File
 test('photos are sent one after another in their order, and one that fails stops none of the others', async () => {
   const sent: string[] = []
   let running = 0
-  const uploads = new Uploads(async ({ file, id }) => {
-    expect(++running).toBe(1)
-    await Promise.resolve()
-    running--
-    sent.push(`${file.name} ${id}`)
-    if (file.name === 'b' && sent.length < 4) throw new CallFailure('PHOTO_DAMAGED', 'PHOTO DAMAGED', 200)
-  }, () => 100)
+  const uploads = new Uploads(
+    async ({ file, id }) => {
+      expect(++running).toBe(1)
+      await Promise.resolve()
+      running--
+      sent.push(`${file.name} ${id}`)
+      if (file.name === 'b' && sent.length < 4) throw new CallFailure('PHOTO_DAMAGED', 'PHOTO DAMAGED', 200)
+    },
+    () => 100,
+  )
   const states = () => uploads.all.value.map(({ file, state }) => `${file.name} ${state}`)
   uploads.add('1', [file('a'), file('b'), file('c')])
   uploads.add('1', [file('large', 101)])
