@@ -94,7 +94,9 @@ type Call struct {
 type unrecorded struct{}
 
 // Unrecorded returns a context whose calls in process are not recorded: those by which a program makes demo content.
-func Unrecorded(ctx context.Context) context.Context { return context.WithValue(ctx, unrecorded{}, true) }
+func Unrecorded(ctx context.Context) context.Context {
+	return context.WithValue(ctx, unrecorded{}, true)
+}
 
 // Record writes and counts the event of a call, if it is one. The line carries the request id
 // of the context. It has neither secrets nor texts of users.
