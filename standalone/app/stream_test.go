@@ -15,6 +15,7 @@ import (
 	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/internal/platform/tracing"
+	"github.com/waybook/waybook/internal/waybooktest"
 	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	"github.com/waybook/waybook/standalone/app"
 )
@@ -48,11 +49,15 @@ func (weigher) Download(_ *photov1.DownloadRequest, stream grpc.ServerStreamingS
 	}
 }
 
-func newChannel() (*app.Channel, photov1.PhotoServiceClient) {
+// newClient returns a client over a channel. The test ends when the handlers of all streams have ended.
+func newClient(t *testing.T) photov1.PhotoServiceClient {
+	t.Helper()
 	interceptors := service.NewInterceptors(service.Load{}, nil, process.NewMetrics(), slog.New(slog.DiscardHandler))
-	channel := app.NewChannel(interceptors, tracing.Tracing{})
+	channel, env := app.NewChannel(interceptors, tracing.Tracing{}), process.Env{Stack: &process.Stack{}}
 	photov1.RegisterPhotoServiceServer(channel, weigher{})
-	return channel, photov1.NewPhotoServiceClient(channel)
+	waybooktest.OK(t, channel.ServeStreams(env))
+	t.Cleanup(func() { waybooktest.OK(t, env.Stack.Stop(context.WithoutCancel(t.Context()))) })
+	return photov1.NewPhotoServiceClient(channel)
 }
 
 func upload(t *testing.T, client photov1.PhotoServiceClient, chunks, size int) (*photov1.UploadResponse, error) {
@@ -73,7 +78,7 @@ func upload(t *testing.T, client photov1.PhotoServiceClient, chunks, size int) (
 }
 
 func TestAStreamInProcessEndsWithTheReplyOrTheError(t *testing.T) {
-	channel, client := newChannel()
+	client := newClient(t)
 	if reply, err := upload(t, client, 10, 10); err != nil || reply.GetPhoto().GetFile().GetSizeBytes() != 100 {
 		t.Errorf("got %v, %v", reply, err)
 	}
@@ -83,13 +88,10 @@ func TestAStreamInProcessEndsWithTheReplyOrTheError(t *testing.T) {
 	if reply, err := upload(t, client, 1, 300<<10); status.Code(err) != codes.InvalidArgument {
 		t.Errorf("a chunk that breaks the contract: got %v, %v", reply, err)
 	}
-	if err := channel.Wait(t.Context()); err != nil {
-		t.Error(err)
-	}
 }
 
 func TestAStreamInProcessEndsWithItsCaller(t *testing.T) {
-	channel, client := newChannel()
+	client := newClient(t)
 	ctx, leave := context.WithCancel(t.Context())
 	stream, err := client.Download(ctx, &photov1.DownloadRequest{
 		Parent: &photov1.DownloadRequest_AlbumId{AlbumId: 1 << 50}, PhotoId: 1 << 50, Size: photov1.PhotoSize_PHOTO_SIZE_VIEW,
@@ -103,7 +105,4 @@ func TestAStreamInProcessEndsWithItsCaller(t *testing.T) {
 		}
 	}
 	leave()
-	if err := channel.Wait(t.Context()); err != nil {
-		t.Error(err)
-	}
 }
