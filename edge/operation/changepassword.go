@@ -5,10 +5,10 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-// changePassword gives the user another password, and ends the user's other sessions (rule 17.33).
+// changePassword gives the user another password, and ends the user's other sessions (rule 17.31).
 func changePassword(c *Config) Function {
 	return Function{
-		Name: "changePassword", Rule: "17.33", Title: form.Title{"Change the password", "修改密碼"}, Effect: Writes, IsAddition: true, IsOfLogin: true,
+		Name: "changePassword", Rule: "17.31", Title: form.Title{"Change the password", "修改密碼"}, Effect: Writes, IsAddition: true, IsOfLogin: true,
 		Operations: only(unary(c, func(in *Input) *accountv1.ChangePasswordRequest {
 			session, _ := in.Caller.Session()
 			return &accountv1.ChangePasswordRequest{

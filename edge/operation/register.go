@@ -6,11 +6,11 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-// register makes a user for a stranger, if the account service lets strangers in (rules 17.30 and 17.31). It opens no
+// register makes a user for a stranger, if the account service lets strangers in (rules 17.28 and 17.29). It opens no
 // session.
 func register(c *Config) Function {
 	return Function{
-		Name: "register", Rule: "17.30", Title: form.Title{"Register", "註冊"}, Effect: Writes, IsAddition: true, IsOfLogin: true, IsForStrangers: true,
+		Name: "register", Rule: "17.28", Title: form.Title{"Register", "註冊"}, Effect: Writes, IsAddition: true, IsOfLogin: true, IsForStrangers: true,
 		Operations: only(unary(c, func(in *Input) *accountv1.RegisterUserRequest {
 			return &accountv1.RegisterUserRequest{
 				RequestId:     newRequestID(),

@@ -5,10 +5,10 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-// updateProfile changes the nickname and the icon of the user (rule 17.32).
+// updateProfile changes the nickname and the icon of the user (rule 17.30).
 func updateProfile(c *Config) Function {
 	return Function{
-		Name: "updateProfile", Rule: "17.32", Title: form.Title{"Change the profile", "修改個人資料"}, Effect: Writes, IsAddition: true,
+		Name: "updateProfile", Rule: "17.30", Title: form.Title{"Change the profile", "修改個人資料"}, Effect: Writes, IsAddition: true,
 		Operations: only(unary(c, func(in *Input) *accountv1.UpdateProfileRequest {
 			return &accountv1.UpdateProfileRequest{
 				ActorId: int64(in.User),
