@@ -110,6 +110,10 @@ func (t target) validRequest(user, album, blog, poi int64) proto.Message {
 	switch t.Name() {
 	case "Authenticate":
 		return &accountv1.AuthenticateRequest{Email: "x@waybook.example", Password: "x", ClientAddress: "x"}
+	case "RegisterUser":
+		return &accountv1.RegisterUserRequest{Name: "x", Email: "new@waybook.example", Password: "long enough", Invitation: "x"}
+	case "ChangePassword":
+		return &accountv1.ChangePasswordRequest{ActorId: user, Token: strings.Repeat("0", 32), OldPassword: "x", NewPassword: "long enough"}
 	case "DeleteUser": // of one who is gone, because a user has to be disabled before
 		return &accountv1.DeleteUserRequest{UserId: 1}
 	case "CreateBlog":

@@ -186,18 +186,19 @@ func (f *File) Close() (err error) {
 	return err
 }
 
-// reasons are the reasons of the errors of a file that its sender has to replace.
-var reasons = map[picture.Reason]string{
-	picture.NotSupported: "PHOTO_NOT_SUPPORTED", picture.TooLarge: "PHOTO_TOO_LARGE", picture.Damaged: "PHOTO_DAMAGED",
-}
-
 // Make makes the view and the thumbnail. Errors: PHOTO_NOT_SUPPORTED, PHOTO_TOO_LARGE, PHOTO_DAMAGED, admission.ErrFull.
 func (f *File) Make(ctx context.Context) error {
 	err := f.make(ctx)
-	if refusal, isRefused := errors.AsType[*picture.Refusal](err); isRefused {
-		return apierror.New(codes.InvalidArgument, reasons[refusal.Reason], "%s", refusal.Message)
+	refusal, isRefused := errors.AsType[*picture.Refusal](err)
+	switch {
+	case !isRefused:
+		return err
+	case refusal.Reason == picture.NotSupported:
+		return apierror.New(codes.InvalidArgument, "PHOTO_NOT_SUPPORTED", "%s", refusal.Message)
+	case refusal.Reason == picture.TooLarge:
+		return apierror.New(codes.InvalidArgument, "PHOTO_TOO_LARGE", "%s", refusal.Message)
 	}
-	return err
+	return apierror.New(codes.InvalidArgument, "PHOTO_DAMAGED", "%s", refusal.Message)
 }
 
 func (f *File) make(ctx context.Context) error {

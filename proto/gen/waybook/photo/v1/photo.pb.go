@@ -565,6 +565,7 @@ func (*UploadRequest_Start) isUploadRequest_Part() {}
 
 func (*UploadRequest_Chunk) isUploadRequest_Part() {}
 
+// What is uploaded, and to what.
 type UploadStart struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Optional UUID, as in AddPhotoRequest; the bytes of the file belong to the content of a call.
@@ -931,6 +932,7 @@ func (*DownloadResponse_File) isDownloadResponse_Part() {}
 
 func (*DownloadResponse_Chunk) isDownloadResponse_Part() {}
 
+// What a file is.
 type DownloadFile struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The media type, such as "image/jpeg".

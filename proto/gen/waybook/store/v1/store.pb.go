@@ -182,6 +182,7 @@ func (*BackupResponse_Sha256) isBackupResponse_Part() {}
 
 func (*BackupResponse_File) isBackupResponse_Part() {}
 
+// A file of a backup.
 type BackupFile struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Its collection and its name, such as album_photos/456/0000890123456456-view.
