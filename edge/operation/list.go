@@ -9,5 +9,5 @@ var all = []func(*Config) Function{
 	replyComment, removeComment, recommend, withdrawRecommendation, castVote, getRecentAlbumList,
 	getRecentPOIList, getRecentBlogList, getDatedBlogList, getNearbyAlbumList, getNearbyBlogList,
 	getUserPOIList, register, updateProfile, changePassword, getSessionList, closeOtherSessions,
-	removeCommentsByUser,
+	removeCommentsByUser, updatePhoto,
 }

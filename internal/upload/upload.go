@@ -73,8 +73,8 @@ func (f Flags) Check() error {
 
 // Receiver receives files. It may be used concurrently. A nil Receiver refuses all.
 type Receiver struct {
-	maxBytes      int64
-	files, memory *admission.Gate
+	maxBytes               int64
+	files, decodes, memory *admission.Gate
 }
 
 // New returns a receiver, or nil if there are no uploads. Its limits are in the metrics.
@@ -89,9 +89,12 @@ func New(flags Flags, metrics *process.Metrics) *Receiver {
 	r := &Receiver{
 		maxBytes: flags.MaxBytes,
 		files:    admission.New(admission.Limits{Slots: maxFiles, Queue: maxFiles, Wait: longestWait}),
-		memory:   admission.New(admission.Limits{Slots: memory, Queue: maxFiles, Wait: longestWait}),
+		// Half of the processors decode, so that other calls find one.
+		decodes: admission.New(admission.Limits{Slots: int64(max(1, runtime.GOMAXPROCS(0)/2)), Queue: maxFiles, Wait: longestWait}),
+		memory:  admission.New(admission.Limits{Slots: memory, Queue: maxFiles, Wait: longestWait}),
 	}
 	metrics.CountGate("uploads", r.files)
+	metrics.CountGate("photo decodes", r.decodes)
 	metrics.CountGate("photo memory", r.memory)
 	return r
 }
@@ -215,6 +218,10 @@ func (f *File) make(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := f.receiver.decodes.Enter(ctx, 1); err != nil {
+		return err
+	}
+	defer f.receiver.decodes.Leave(1)
 	if err := memory.Enter(ctx, inspected.Memory); err != nil {
 		return err
 	}

@@ -1585,7 +1585,7 @@ const file_waybook_photo_v1_photo_proto_rawDesc = "" +
 	"\x16PHOTO_SIZE_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13PHOTO_SIZE_ORIGINAL\x10\x01\x12\x13\n" +
 	"\x0fPHOTO_SIZE_VIEW\x10\x02\x12\x18\n" +
-	"\x14PHOTO_SIZE_THUMBNAIL\x10\x032\xe4\x04\n" +
+	"\x14PHOTO_SIZE_THUMBNAIL\x10\x032\xea\x04\n" +
 	"\fPhotoService\x12`\n" +
 	"\bAddPhoto\x12!.waybook.photo.v1.AddPhotoRequest\x1a\".waybook.photo.v1.AddPhotoResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x02\x12Y\n" +
@@ -1593,8 +1593,10 @@ const file_waybook_photo_v1_photo_proto_rawDesc = "" +
 	"\xaa\xbb\x18\x06\n" +
 	"\x04edge(\x01\x12b\n" +
 	"\bDownload\x12!.waybook.photo.v1.DownloadRequest\x1a\".waybook.photo.v1.DownloadResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x010\x01\x12`\n" +
-	"\vUpdatePhoto\x12$.waybook.photo.v1.UpdatePhotoRequest\x1a%.waybook.photo.v1.UpdatePhotoResponse\"\x04\xaa\xbb\x18\x00\x12i\n" +
+	"\x04edge\x90\x02\x010\x01\x12f\n" +
+	"\vUpdatePhoto\x12$.waybook.photo.v1.UpdatePhotoRequest\x1a%.waybook.photo.v1.UpdatePhotoResponse\"\n" +
+	"\xaa\xbb\x18\x06\n" +
+	"\x04edge\x12i\n" +
 	"\vRemovePhoto\x12$.waybook.photo.v1.RemovePhotoRequest\x1a%.waybook.photo.v1.RemovePhotoResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x02\x12f\n" +
 	"\n" +
