@@ -218,10 +218,10 @@ func TestASlowFileArrivesAndOneThatStopsDoesNot(t *testing.T) {
 			Path, partsType, demoCookie, len(addTo)+len(file("photo", ""))+size+len(endOfParts), addTo+strings.TrimSuffix(file("photo", ""), "\r\n"))
 		for range pieces {
 			time.Sleep(timeout / 3)
-			io.WriteString(connection, "x")
+			_, _ = io.WriteString(connection, "x")
 		}
 		if pieces == size {
-			io.WriteString(connection, "\r\n"+endOfParts+"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+			_, _ = io.WriteString(connection, "\r\n"+endOfParts+"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
 		}
 		reply := readAll(t, connection)
 		kept := f.photos.taken()
@@ -313,14 +313,21 @@ func TestAFileOfALibraryArrives(t *testing.T) {
 	f := &fakes{photos: newUploads()}
 	var body bytes.Buffer
 	writer := multipart.NewWriter(&body)
-	writer.WriteField("func", "addPhoto")
-	writer.WriteField("albumID", "12")
+	for name, value := range map[string]string{"func": "addPhoto", "albumID": "12"} {
+		if err := writer.WriteField(name, value); err != nil {
+			t.Fatal(err)
+		}
+	}
 	part, err := writer.CreateFormFile("photo", "a.jpg")
 	if err != nil {
 		t.Fatal(err)
 	}
-	part.Write([]byte("content"))
-	writer.Close()
+	if _, err := part.Write([]byte("content")); err != nil {
+		t.Fatal(err)
+	}
+	if err := writer.Close(); err != nil {
+		t.Fatal(err)
+	}
 	w := postAs(newEdge(t, f, withUploads(100)), writer.FormDataContentType(), Path, body.String())
 	if kept := f.photos.taken(); len(kept) != 1 || kept[0].sum != sha256.Sum256([]byte("content")) {
 		t.Errorf("got %s", w.Body)

@@ -28,7 +28,7 @@ func register(c *Config) Function {
 
 const (
 	nicknameHint    = "1 to 100 characters, no blanks at the ends, none invisible"
-	newPasswordHint = "8 to 200 characters"
+	newPasswordHint = "8 to 200 characters" // #nosec G101 -- no password
 )
 
 var (

@@ -64,7 +64,12 @@ func GiveAll(directory, store string) error {
 	if err != nil {
 		return err
 	}
-	return filepath.WalkDir(directory, func(path string, _ fs.DirEntry, err error) error {
-		return errors.Join(err, os.Lchown(path, int(of.Uid), int(of.Gid)))
+	root, err := os.OpenRoot(directory) // the owner may put links into it meanwhile
+	if err != nil {
+		return err
+	}
+	err = fs.WalkDir(root.FS(), ".", func(path string, _ fs.DirEntry, err error) error {
+		return errors.Join(err, root.Lchown(path, int(of.Uid), int(of.Gid)))
 	})
+	return errors.Join(err, root.Close())
 }
