@@ -51,7 +51,8 @@ func main() {
 	defer cancel()
 	reply, err := albumv1.NewAlbumServiceClient(connection).ListAlbums(ctx, &albumv1.ListAlbumsRequest{OwnerId: ownerID})
 	if failed, _ := status.FromError(err); err != nil {
-		log.Fatalf("%s: %s", reason(failed), failed.Message())
+		fmt.Fprintf(os.Stderr, "%s: %s\n", reason(failed), failed.Message())
+		os.Exit(1)
 	}
 	for _, album := range reply.GetAlbums() {
 		fmt.Println(album.GetAlbumId(), album.GetTitle())
