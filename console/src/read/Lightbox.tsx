@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 
 import { act, can } from './actions'
 import { Press } from './Actions'
@@ -25,7 +25,7 @@ export default function Lightbox({ content, at, show, close, changed }: Props) {
   const start = useRef<number | undefined>(undefined)
   const { photos } = content
   const photo = photos[at]
-  useEffect(() => dialog.current?.showModal(), [])
+  useLayoutEffect(() => dialog.current?.showModal(), []) // before the first key can arrive
   useEffect(() => {
     if (!photo) close()
     // The next one is there before it is asked for.
