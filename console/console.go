@@ -10,6 +10,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"mime"
@@ -34,6 +35,7 @@ var dist embed.FS
 // The addresses of what the page reads.
 const (
 	operationsPath = "/console/operations.json"
+	failuresPath   = "/console/failures.json"
 	healthPath     = "/console/health.json"
 )
 
@@ -73,6 +75,11 @@ func New(config Config, next http.Handler) (http.Handler, error) {
 		return nil, fmt.Errorf("console: %w", err)
 	}
 	files[operationsPath] = newFile(operationsPath, revalidated, operations)
+	failures, err := json.Marshal(edge.Failures())
+	if err != nil {
+		return nil, fmt.Errorf("console: %w", err)
+	}
+	files[failuresPath] = newFile(failuresPath, revalidated, failures)
 	return &handler{
 		files: files, prefix: config.Edge.PathPrefix, next: next, policy: []string{policy(config)}, referrer: []string{referrer(config.Tiles)},
 		health: health{ready: config.Ready, metrics: config.Metrics, now: time.Now},
@@ -238,7 +245,7 @@ func (f *file) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Cache-Control", f.cacheControl)
 	header.Set("Vary", "Accept-Encoding")
 	header.Set("ETag", f.etag)
-	if isKnown(r.Header.Values("If-None-Match"), f.etag) {
+	if edge.KnowsTag(r.Header.Values("If-None-Match"), f.etag) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
@@ -266,17 +273,4 @@ func sendTo(w http.ResponseWriter, body []byte) {
 			return
 		}
 	}
-}
-
-// isKnown reports whether If-None-Match names the tag. Compression does not change the tag, so
-// comparisons are weak ones.
-func isKnown(lines []string, etag string) bool {
-	for _, line := range lines {
-		for each := range strings.SplitSeq(line, ",") {
-			if each = strings.TrimSpace(each); each == "*" || strings.TrimPrefix(each, "W/") == etag {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -61,15 +61,19 @@ func TestTheDescriptionHasEveryOperationOfTheTable(t *testing.T) {
 			t.Errorf("%s is of group %q", got.Func, got.Group)
 		}
 	}
-	if len(d.Failures) != len(edge.Failures()) || d.Paths != (paths{"/API.php", "/console/session", "/console/health.json"}) {
-		t.Errorf("got %d failures and %+v", len(d.Failures), d.Paths)
+	if d.Paths != (paths{"/API.php", "/console/session", "/console/health.json"}) {
+		t.Errorf("got %+v", d.Paths)
+	}
+	var failures []edge.FailureEntry
+	if err := json.Unmarshal(get(newConsole(t), failuresPath).Body.Bytes(), &failures); err != nil || !slices.Equal(failures, edge.Failures()) {
+		t.Errorf("got %v (%v)", failures, err)
 	}
 }
 
 func TestTheDescriptionLeavesOutWhatTheEdgeDoesNotServe(t *testing.T) {
 	d := described(t, func(c *Config) { c.Edge.Sessions = operation.OpenedElsewhere })
 	for _, each := range d.Operations {
-		if each.Group == "session" {
+		if slices.Contains([]string{"login", "logout", "register", "changePassword"}, each.Func) {
 			t.Errorf("it has %s", each.Func)
 		}
 	}

@@ -18,12 +18,13 @@ type description struct {
 	Tiles string `json:"tiles"`
 	// Photos is the address that relative addresses of photos are resolved against; "" for that of the page.
 	Photos string `json:"photos"`
+	// MaxPhotoBytes is the largest photo that can be uploaded; 0 if none can.
+	MaxPhotoBytes int64 `json:"maxPhotoBytes"`
 	// Additions says whether there are operations that the legacy contract lacks.
 	Additions  bool                  `json:"additions"`
 	Paths      paths                 `json:"paths"`
 	Operations []describedOperation  `json:"operations"`
 	Shared     []operation.Parameter `json:"shared"`
-	Failures   []edge.FailureEntry   `json:"failures"`
 }
 
 // paths are the addresses that the page sends requests to.
@@ -49,10 +50,9 @@ type describedOperation struct {
 // describe returns the description of an edge as JSON.
 func describe(from Config) ([]byte, error) {
 	d := description{
-		Version: buildinfo.Read().Version, Tiles: from.Tiles.String(), Photos: from.Photos.String(),
-		Paths:    newPaths(string(from.Edge.PathPrefix)),
-		Shared:   slices.DeleteFunc(edge.SharedParameters(), func(p operation.Parameter) bool { return p.Name == "func" }),
-		Failures: edge.Failures(),
+		Version: buildinfo.Read().Version, Tiles: from.Tiles.String(), Photos: from.Photos.String(), MaxPhotoBytes: from.Edge.MaxPhotoBytes,
+		Paths:  newPaths(string(from.Edge.PathPrefix)),
+		Shared: slices.DeleteFunc(edge.SharedParameters(), func(p operation.Parameter) bool { return p.Name == "func" }),
 	}
 	for _, each := range from.Edge.Operations() {
 		d.Operations = append(d.Operations, newOperation(each))
@@ -80,7 +80,8 @@ func group(function string) string {
 			return kind
 		}
 	}
-	if lower == "login" || lower == "logout" {
+	switch lower {
+	case "login", "logout", "register", "updateprofile", "changepassword":
 		return "session"
 	}
 	return "content"

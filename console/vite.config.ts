@@ -19,12 +19,28 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: true,
+    // What all pages of content need is one file; the code of some of them alone would be parts of it otherwise.
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          includeDependenciesRecursively: false,
+          groups: [
+            {
+              name: 'ContentView',
+              test: /src\/(read\/(?!ReadView|Home|OverviewMap|overview|UserView|AddPhotos|uploads|Lightbox)|map\/(paint|base|shapes|colours)\.)|countries-50m/,
+            },
+          ],
+        },
+      },
+    },
   },
   server: {
     host: '127.0.0.1',
     proxy: {
       '/API.php': edge,
       '/console/operations.json': edge,
+      '/console/failures.json': edge,
+      '/upload': edge,
       '/console/health.json': edge,
       '/console/session': edge,
     },

@@ -27,6 +27,9 @@ func TestEachLimitOfADescriptionIsTheOneThatRequestsMeet(t *testing.T) {
 	tried := 0
 	for _, d := range Operations() {
 		for _, p := range d.Parameters {
+			if d.Func == "register" && p.Name == "email" {
+				continue // no number of letters is an address
+			}
 			valid, invalid := ends(p)
 			for _, value := range valid {
 				tried++
@@ -115,8 +118,10 @@ func validValue(p operation.Parameter) string {
 		return p.Values[0].Value
 	case p.Min != nil:
 		return strconv.FormatFloat(*p.Min, 'f', -1, 64)
+	case p.Name == "email":
+		return "a@waybook.example"
 	}
-	return "1"
+	return strings.Repeat("1", max(1, p.MinLength))
 }
 
 func namesInvalid(info, name string) bool {

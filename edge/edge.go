@@ -1,5 +1,5 @@
 // Package edge serves the legacy contract in front of the gRPC services: form parameters in, XML
-// or JSON out, on one path, /API.php. It stores nothing.
+// or JSON out, on one path, /API.php, and the files of photos below /upload/. It stores nothing.
 //
 // Data flows one way through its packages. Package form turns bytes into values. Package
 // operation holds the table: it turns values into calls, and responses into values. Package
@@ -17,7 +17,7 @@ import (
 	"github.com/waybook/waybook/internal/clients"
 )
 
-// Path is the only path of the interface (rule 1.1).
+// Path is the path of all operations (rule 1.1).
 const Path = "/API.php"
 
 // The defaults of a Config, for fields that are zero.
@@ -66,16 +66,18 @@ type Config struct {
 	// CallTimeout bounds each call to a service. A list takes a call for each page.
 	CallTimeout time.Duration
 	// WriteTimeout bounds each write to the client, but not the whole reply. It also bounds the
-	// time that the client takes to send its body.
+	// time that the client takes to send a form, or the next bytes of a file.
 	WriteTimeout time.Duration
-	// MaxFormBytes bounds the query and the body together.
+	// MaxFormBytes bounds the query and the body together, but for the file of a body.
 	MaxFormBytes int64
+	// MaxPhotoBytes bounds the file of a photo; 0 refuses all.
+	MaxPhotoBytes int64
 }
 
 // Answer describes the answer to one request.
 type Answer struct {
 	// Function is the request's func, or "" if the table does not have it. For a request to
-	// SessionPath it is that path. Reason is the stable reason of the failure, or "" for success.
+	// SessionPath it is that path, and FilesPath for a file. Reason is the stable reason of the failure, or "" for success.
 	// Both have few values.
 	Function, Reason string
 	// IsLeftOut says that the request failed and the limits of the log left its line out.

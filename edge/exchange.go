@@ -25,6 +25,9 @@ type exchange struct {
 	request *http.Request
 	form    form.Form
 	body    []byte
+	// parts is the body if it is multipart.
+	parts *parts
+	table []operation.Function
 	// op is the operation's view of the request and the reply.
 	op       operation.Exchange
 	response response
@@ -54,8 +57,8 @@ var (
 	xmlPolicy  = []string{"default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"}
 )
 
-func newExchange(config *Config, zippers *zippers) *exchange {
-	x := &exchange{config: config}
+func newExchange(config *Config, table []operation.Function, zippers *zippers) *exchange {
+	x := &exchange{config: config, table: table}
 	x.turn = turn{load: &config.Load, address: x.Address}
 	x.response.Zone = config.Zone
 	if config.Identifiers == OldIdentifiers {
@@ -105,6 +108,7 @@ func (x *exchange) close() {
 	x.op.In.Reset()
 	*x = exchange{
 		config: x.config,
+		table:  x.table,
 		form:   x.form,
 		body:   smallBuffer(x.body, smallFormBytes),
 		op:     operation.Exchange{In: operation.Input{Reader: x.op.In.Reader}},
@@ -143,12 +147,19 @@ func (x *exchange) chooseFormat() error {
 	return paramResponseFormat.Invalid()
 }
 
+const (
+	formType      = "application/x-www-form-urlencoded"
+	multipartType = "multipart/form-data"
+)
+
 // readForm reads the parameters of the query and then of the body, for every method. The old
 // interface shows GET with parameters after the headers (rule 1.10).
 func (x *exchange) readForm() error {
+	contentType, isKnown := x.contentType()
+	isMultipart := isKnown && contentType.Media == multipartType
 	limit := x.config.MaxFormBytes - int64(len(x.request.URL.RawQuery))
-	if limit < 0 || x.request.ContentLength > limit {
-		return refuse("REQUEST_TOO_LARGE", http.StatusRequestEntityTooLarge)
+	if limit < 0 || x.request.ContentLength > limit && !(isMultipart && x.config.takesFiles()) {
+		return errTooLarge
 	}
 	if err := x.turn.growForm(x.request.Context(), len(x.request.URL.RawQuery)); err != nil {
 		return err
@@ -156,70 +167,71 @@ func (x *exchange) readForm() error {
 	if !x.form.ParseQuery(x.request.URL.RawQuery, x.config.LegacyCharset) {
 		return failure.New("TOO_MANY_PARAMETERS")
 	}
-	body, err := x.readBody(limit)
-	if err != nil {
-		return err
-	}
-	if body == "" {
+	if x.request.Body == nil || x.request.Body == http.NoBody {
 		return nil
 	}
-	return parseBody(&x.form, strings.Join(x.request.Header["Content-Type"], ","), body, x.config.LegacyCharset)
+	if x.request.ContentLength != 0 && isEncoded(x.request.Header["Content-Encoding"]) {
+		return refuse("CONTENT_ENCODING_NOT_ACCEPTED", http.StatusUnsupportedMediaType)
+	}
+	// The server has no read deadline.
+	x.response.control.SetReadDeadline(time.Now().Add(x.config.WriteTimeout))
+	if isMultipart {
+		return x.readParts(contentType, limit)
+	}
+	body, err := x.readBody(limit)
+	switch {
+	case err != nil:
+		return err
+	case body == "":
+	case !isKnown || contentType.Media != formType:
+		return failure.New("INVALID_CONTENT_TYPE")
+	case !x.form.ParseBody(body, contentType.Charset):
+		return failure.New("TOO_MANY_PARAMETERS")
+	}
+	return nil
 }
 
-const (
-	formType      = "application/x-www-form-urlencoded"
-	multipartType = "multipart/form-data"
-)
-
-// parseBody parses a body by its Content-Type (rules 1.6 and 1.24). Old clients leave the header
-// out, which counts as a form. charset is that of a body that names none.
-func parseBody(into *form.Form, contentType, body string, charset form.Charset) error {
-	parsed, ok := form.ContentType{Media: formType, Charset: charset}, true
-	if contentType != "" {
-		parsed, ok = form.ParseContentType(contentType, charset)
+// contentType returns the type of the body (rules 1.6 and 1.24). Old clients leave the header out, which counts as a
+// form.
+func (x *exchange) contentType() (parsed form.ContentType, ok bool) {
+	lines := x.request.Header["Content-Type"]
+	if len(lines) == 0 || len(lines) == 1 && lines[0] == "" {
+		return form.ContentType{Media: formType, Charset: x.config.LegacyCharset}, true
 	}
-	switch {
-	case !ok:
-	case parsed.Media == formType:
-		if !into.ParseBody(body, parsed.Charset) {
-			return failure.New("TOO_MANY_PARAMETERS")
-		}
-		return nil
-	case parsed.Media == multipartType:
-		return into.ParseMultipart(body, parsed.Boundary, parsed.Charset)
-	}
-	return failure.New("INVALID_CONTENT_TYPE")
+	return form.ParseContentType(strings.Join(lines, ","), x.config.LegacyCharset)
 }
 
 // readBody returns the body as a new string: parameters are substrings of it and may outlive the
-// buffer. It sets the read deadline itself, because the server has none.
+// buffer.
 func (x *exchange) readBody(limit int64) (string, error) {
-	if x.request.Body == nil || x.request.Body == http.NoBody {
-		return "", nil
-	}
-	if x.request.ContentLength != 0 && isEncoded(x.request.Header["Content-Encoding"]) {
-		return "", refuse("CONTENT_ENCODING_NOT_ACCEPTED", http.StatusUnsupportedMediaType)
-	}
-	x.response.control.SetReadDeadline(time.Now().Add(x.config.WriteTimeout))
 	reader := http.MaxBytesReader(x.response.writer, x.request.Body, limit)
 	var err error
 	x.body, err = x.turn.read(x.request.Context(), reader, x.body, len(x.request.URL.RawQuery))
+	if err != io.EOF {
+		return "", bodyFailure(err)
+	}
+	// net/http also clears the deadline here for HTTP/1, but does not promise to.
+	x.response.control.SetReadDeadline(time.Time{})
+	body := string(x.body)
+	x.body = smallBuffer(x.body, smallFormBytes)
+	return body, nil
+}
+
+// errTooLarge is the failure of a form that exceeds its limit.
+var errTooLarge = refuse("REQUEST_TOO_LARGE", http.StatusRequestEntityTooLarge)
+
+// bodyFailure returns the failure of a body that could not be read; io.EOF stays as it is.
+func bodyFailure(err error) error {
 	var tooLarge *http.MaxBytesError
 	switch {
-	case err == io.EOF:
-		// net/http also clears the deadline here for HTTP/1, but does not promise to.
-		x.response.control.SetReadDeadline(time.Time{})
-		body := string(x.body)
-		x.body = smallBuffer(x.body, smallFormBytes)
-		return body, nil
 	case errors.As(err, &tooLarge):
-		return "", refuse("REQUEST_TOO_LARGE", http.StatusRequestEntityTooLarge)
+		return errTooLarge
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return "", refuse("REQUEST_TIMEOUT", http.StatusRequestTimeout)
-	case errors.Is(err, admission.ErrFull), errors.Is(err, context.Canceled):
-		return "", err
+		return refuse("REQUEST_TIMEOUT", http.StatusRequestTimeout)
+	case err == io.EOF, err == errTooLarge, errors.Is(err, admission.ErrFull), errors.Is(err, context.Canceled):
+		return err
 	}
-	return "", refuse("UNREADABLE_REQUEST", http.StatusBadRequest)
+	return refuse("UNREADABLE_REQUEST", http.StatusBadRequest)
 }
 
 // isEncoded reports whether the lines of Content-Encoding name an encoding other than identity.

@@ -3,6 +3,7 @@ package edge
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"strings"
 	"sync/atomic"
@@ -112,7 +113,7 @@ type callError struct {
 // Unwrap returns the error.
 func (e *callError) Unwrap() error { return e.error }
 
-// namedCalls makes the log name the calls that fail. The edge opens no streams.
+// namedCalls makes the log name the calls that fail.
 type namedCalls struct{ grpc.ClientConnInterface }
 
 // NamedCalls returns a connection to a service whose failed calls the log of failures names.
@@ -121,6 +122,26 @@ func NamedCalls(to grpc.ClientConnInterface) grpc.ClientConnInterface { return n
 // Invoke implements [grpc.ClientConnInterface].
 func (c namedCalls) Invoke(ctx context.Context, method string, request, reply any, options ...grpc.CallOption) error {
 	return named(method, c.ClientConnInterface.Invoke(ctx, method, request, reply, options...))
+}
+
+// NewStream implements [grpc.ClientConnInterface].
+func (c namedCalls) NewStream(ctx context.Context, of *grpc.StreamDesc, method string, options ...grpc.CallOption) (grpc.ClientStream, error) {
+	stream, err := c.ClientConnInterface.NewStream(ctx, of, method, options...)
+	return namedStream{stream, method}, named(method, err)
+}
+
+// namedStream names its method in the error that ends it.
+type namedStream struct {
+	grpc.ClientStream
+	method string
+}
+
+func (s namedStream) RecvMsg(message any) error {
+	err := s.ClientStream.RecvMsg(message)
+	if err == io.EOF {
+		return err
+	}
+	return named(s.method, err)
 }
 
 func named(method string, err error) error {

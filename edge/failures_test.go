@@ -55,11 +55,7 @@ func tableOfFailures() string {
 	for _, each := range Failures() {
 		status := ""
 		if each.Status != http.StatusOK {
-			status = fmt.Sprintf("HTTP %d", each.Status)
-			if each.Status == http.StatusTooManyRequests || each.Status == http.StatusServiceUnavailable {
-				status += " with Retry-After"
-			}
-			status += ": "
+			status = fmt.Sprintf("HTTP %d: ", each.Status)
 		}
 		fmt.Fprintf(&b, "| `%s` | `%s` | %s%s | %s |\n", each.Info, each.Reason, status, each.Meaning, each.Action)
 	}
@@ -130,8 +126,8 @@ func TestAReasonOfAServiceIsInTheTableOrAnInternalError(t *testing.T) {
 	// INVALID_PARAMETER comes with the fields, which parameters feed. No operation causes the others but GONE, whose
 	// repetition is the edge's own, and IDENTIFIERS_USED_UP.
 	want := []string{
-		"CLIENT_NOT_ALLOWED", "EMAIL_REQUIRED", "EMAIL_TAKEN", "ETAG_MISMATCH",
-		"GONE", "IDENTIFIERS_USED_UP", "INTERNAL", "INVALID_PARAMETER", "METHOD_UNKNOWN", "REQUEST_ID_REUSED",
+		"CLIENT_NOT_ALLOWED", "EMAIL_REQUIRED", "ETAG_MISMATCH",
+		"GONE", "IDENTIFIERS_USED_UP", "INTERNAL", "INVALID_PARAMETER", "INVITATIONS_OFF", "METHOD_UNKNOWN",
 		"SERVICE_UNKNOWN", "SESSION_NOT_FOUND", "START_ANEW", "STORE_NOT_EMBEDDED", "USER_NOT_DISABLED",
 	}
 	if slices.Sort(internal); !slices.Equal(internal, want) {

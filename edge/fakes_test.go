@@ -53,6 +53,9 @@ type fakes struct {
 	albums func(context.Context, *albumv1.ListAlbumsRequest) (*albumv1.ListAlbumsResponse, error)
 	pois   func(context.Context, *poiv1.ListPoisRequest) (*poiv1.ListPoisResponse, error)
 
+	// photos has the streams of photos.
+	photos *uploads
+
 	mu       sync.Mutex
 	requests []proto.Message // all except VerifySession, in order
 }
@@ -144,7 +147,11 @@ func newEdge(tb testing.TB, f *fakes, changes ...func(*Config)) http.Handler {
 	blogv1.RegisterBlogServiceServer(server, blogv1.UnimplementedBlogServiceServer{})
 	poiv1.RegisterPoiServiceServer(server, poiv1.UnimplementedPoiServiceServer{})
 	commentv1.RegisterCommentServiceServer(server, commentv1.UnimplementedCommentServiceServer{})
-	photov1.RegisterPhotoServiceServer(server, photov1.UnimplementedPhotoServiceServer{})
+	var photos photov1.PhotoServiceServer = photov1.UnimplementedPhotoServiceServer{}
+	if f.photos != nil {
+		photos = f.photos
+	}
+	photov1.RegisterPhotoServiceServer(server, photos)
 	recommendationv1.RegisterRecommendationServiceServer(server, recommendationv1.UnimplementedRecommendationServiceServer{})
 	go server.Serve(listener)
 	tb.Cleanup(server.Stop)

@@ -29,6 +29,11 @@ type Flags struct {
 	// ClientMisses one of reads that find nothing, per address and minute. 0 means no limit.
 	MaxRequests, MaxLongReplies, ClientLongReplies int
 	ClientRate, UserWrites, ClientMisses           float64
+	// MaxPhotoBytes is the most bytes of a photo's file; 0 means that photos can't be uploaded. It is a flag of the
+	// program, because services have it, too.
+	MaxPhotoBytes int64
+	// MaxUploads is a concurrency limit, ClientUploads one per address. 0 means no limit.
+	MaxUploads, ClientUploads int
 	// MaxConnections and MaxClientConnections limit the connections of the HTTP port.
 	MaxConnections, MaxClientConnections int
 }
@@ -38,6 +43,9 @@ const (
 	// six connections to a host. An attacker needs 16 addresses to fill the default of
 	// MaxLongReplies.
 	defaultClientLongReplies = 16
+	// defaultClientUploads has room for what a browser sends at a time to one host, and a bit more. An attacker needs
+	// eight addresses to fill the default of MaxUploads.
+	defaultClientUploads = 8
 	// defaultUserWrites is far above what a person does. A legacy client that sends a diary of
 	// 300 entries after a journey sends them all at once, and more of them at five a second. One
 	// user then costs little: a service stores hundreds of writes a second.
@@ -50,7 +58,7 @@ const (
 // Register declares the flags, with their defaults.
 func (f *Flags) Register(flags *flag.FlagSet) {
 	flags.BoolVar(&f.HasAdditions, "additions", true, "serve the operations that the legacy contract lacks, login and logout included; false leaves exactly its eleven")
-	flags.BoolVar(&f.HasLogin, "login", true, "serve func=login and func=logout; use false if another system opens the sessions")
+	flags.BoolVar(&f.HasLogin, "login", true, "serve login, logout, register and changePassword; use false if another system opens the sessions")
 	flags.Var(&f.TrustedProxies, "trusted-proxies",
 		"proxies in front of the edge, whose X-Forwarded-For and X-Forwarded-Proto count: their `number`, if nobody else can connect, or their exact networks as comma-separated CIDRs")
 	flags.Var(&f.CookieSecure, "cookie-secure",
@@ -69,6 +77,8 @@ func (f *Flags) Register(flags *flag.FlagSet) {
 	flags.Float64Var(&f.ClientRate, "client-rate", 0, "rate limit per address in requests per second, with bursts of ten seconds' worth; 0 for none; behind a proxy it needs -trusted-proxies")
 	flags.Float64Var(&f.UserWrites, "user-writes", defaultUserWrites, "rate limit per user in writes per minute, with bursts of a minute's worth; 0 for none")
 	flags.Float64Var(&f.ClientMisses, "client-misses", defaultClientMisses, "rate limit per address of reads that find nothing, per minute, with bursts of five minutes' worth; 0 for none; behind a proxy it needs -trusted-proxies")
+	flags.IntVar(&f.MaxUploads, "max-uploads", 64, "concurrency limit of uploads, 0 for none; as many more wait for up to 500 ms, others get 503")
+	flags.IntVar(&f.ClientUploads, "client-uploads", defaultClientUploads, "concurrency limit per address of uploads, 0 for none; others get 429; behind a proxy it needs -trusted-proxies")
 	flags.IntVar(&f.MaxConnections, "max-connections", 1536, "limit of connections, 0 for none; idle ones give way, others are closed at once")
 	flags.IntVar(&f.MaxClientConnections, "max-client-connections", 128, "limit of connections per address, 0 for none; it does not apply to -trusted-proxies")
 }
@@ -92,6 +102,7 @@ func (f *Flags) Config() Config {
 		Additions: additions, Sessions: sessions, TrustedProxies: f.TrustedProxies, CookieSecure: f.CookieSecure,
 		TrustedOrigins: f.TrustedOrigins, LegacyCharset: f.LegacyCharset, Identifiers: f.Identifiers,
 		PathPrefix: f.PathPrefix, Load: newLoad(f),
+		MaxPhotoBytes: f.MaxPhotoBytes,
 	}
 }
 

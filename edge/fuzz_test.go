@@ -39,6 +39,8 @@ func FuzzEveryReplyIsWellFormed(f *testing.F) {
 	f.Add(http.MethodPost, "", latin1Form, newAlbum+"albumTitle=%E9", demoCookie, "", "")
 	f.Add(http.MethodGet, "func=getUserAlbumList&userID=7&limit=1&after=0", "", "", "", "", "x")
 	f.Add(http.MethodHead, "func=getAlbum&albumID=1", "", "a=%", "id=1", "*;q=0", "]]>")
+	f.Add(http.MethodPost, "", partsType, addTo+file("photo", "\xff\xd8")+endOfParts, demoCookie, "", "")
+	f.Add(http.MethodPost, "func=addPhoto&POIID=1", partsType, file("photo", "x")+field("a", "b")+endOfParts, demoCookie, "", "")
 	f.Add("BREW", "%", ";", ";", ";", ";", "\x00\uFFFE")
 
 	// All inputs share one set of services; text is their current text.
@@ -47,7 +49,8 @@ func FuzzEveryReplyIsWellFormed(f *testing.F) {
 		return answerHolding(request, text), nil
 	}}
 	services.albums, services.pois = twoAlbums, noPois
-	h := newEdge(f, services)
+	services.photos = newUploads()
+	h := newEdge(f, services, withUploads(100))
 	f.Fuzz(func(t *testing.T, method, query, contentType, body, cookie, accept, held string) {
 		if !utf8.ValidString(held) {
 			return // no service can send it
@@ -60,6 +63,7 @@ func FuzzEveryReplyIsWellFormed(f *testing.F) {
 		r.Header.Set("Accept-Encoding", accept)
 		w := record(h, r)
 		services.called()
+		services.photos.taken()
 
 		reason := w.Header().Get("X-Waybook-Reason")
 		if w.Code >= 500 || reason == "INTERNAL_ERROR" {

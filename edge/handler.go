@@ -52,7 +52,7 @@ func New(c Config) http.Handler {
 		config: c, table: operation.Table(c.operations()), sites: c.TrustedOrigins.sites(),
 		failures: newFailureLog(),
 	}
-	h.exchanges = sync.Pool{New: func() any { return newExchange(&h.config, &h.zippers) }}
+	h.exchanges = sync.Pool{New: func() any { return newExchange(&h.config, h.table, &h.zippers) }}
 	return h
 }
 
@@ -100,11 +100,14 @@ func (h *handler) answer(x *exchange) (err error) {
 	}
 	isSession := h.config.HasConsole && h.config.PathPrefix.Trim(x.request.URL.Path) == SessionPath
 	if !isSession {
+		if file := photoFileAt(h.config.PathPrefix.Trim(x.request.URL.Path)); file != nil {
+			return h.serveFile(x, file)
+		}
 		if !h.config.PathPrefix.Serves(x.request.URL.Path) {
 			return refuse("NOT_FOUND", http.StatusNotFound)
 		}
 		if h.sites.preflight(x.response.writer.Header(), x.request) {
-			return x.response.sendNoContent()
+			return x.response.sendBodyless(http.StatusNoContent)
 		}
 	}
 	switch x.request.Method {
@@ -134,7 +137,11 @@ func (h *handler) answer(x *exchange) (err error) {
 	if formatErr != nil {
 		return formatErr
 	}
-	if err := x.turn.begin(x.request.Context(), function.Effect); err != nil {
+	begin := x.turn.begin
+	if x.op.In.File != nil {
+		begin = x.turn.beginUpload
+	}
+	if err := begin(x.request.Context(), function.Effect); err != nil {
 		return err
 	}
 	return h.carryOut(x, function)
@@ -155,6 +162,8 @@ func (h *handler) carryOut(x *exchange, f *operation.Function) (err error) {
 		if err != nil {
 			return err
 		}
+	}
+	if x.op.In.User != 0 && f.Effect == operation.Writes {
 		if err := h.config.Load.refuseUser(x.op.In.User); err != nil {
 			return err
 		}
@@ -174,7 +183,7 @@ func (h *handler) conclude(x *exchange, err error) (reason string, complete bool
 		err = x.response.finish(http.StatusOK)
 	}
 	switch {
-	case err == nil, errors.Is(x.response.err, errHeadAnswered):
+	case err == nil, errors.Is(x.response.err, errAnswered):
 		return "", true
 	case errors.Is(err, errClientGone) || x.leftDuring(err):
 		return "CLIENT_GONE", false
@@ -185,6 +194,7 @@ func (h *handler) conclude(x *exchange, err error) (reason string, complete bool
 	if x.response.started {
 		return f.Reason, false
 	}
+	x.parts.discard()
 	return f.Reason, x.sendFailure(f, statusOf(err, f)) == nil
 }
 
@@ -205,6 +215,9 @@ func (x *exchange) sendFailure(f *failure.Failure, status int) error {
 	switch status {
 	case http.StatusMethodNotAllowed:
 		header.Set("Allow", "GET, HEAD, POST")
+		if x.function == FilesPath {
+			header.Set("Allow", "GET, HEAD")
+		}
 	case http.StatusUnsupportedMediaType:
 		header.Set("Accept-Encoding", "identity")
 	}

@@ -55,6 +55,9 @@ type Load struct {
 	ClientLongReplies *admission.PerKey
 	// ClientFormPieces limits the pieces of the forms of an address.
 	ClientFormPieces *admission.PerKey
+	// Uploads limits the requests with a file, which hold no slot in Requests, and ClientUploads those of an address.
+	Uploads       *admission.Gate
+	ClientUploads *admission.PerKey
 	// Clients limits the rate of requests per address, Users the rate of writes per user. Misses limits the
 	// reads that find nothing, per address: whoever guesses identifiers finds what is planned.
 	Clients, Users, Misses *admission.Rate
@@ -71,6 +74,8 @@ func newLoad(f *Flags) Load {
 		ClientFormPieces:  admission.NewPerKey(clientFormPieces),
 		Zips:              admission.New(admission.Limits{Slots: zips}),
 		ClientLongReplies: admission.NewPerKey(f.ClientLongReplies),
+		Uploads:           admission.New(admission.Limits{Slots: int64(f.MaxUploads), Queue: f.MaxUploads, Wait: longestWait}),
+		ClientUploads:     admission.NewPerKey(f.ClientUploads),
 		Clients:           admission.NewRate(f.ClientRate, clientBurst, time.Now),
 		Users:             admission.NewRate(f.UserWrites/60, userBurst, time.Now),
 		Misses:            admission.NewRate(f.ClientMisses/60, missBurst, time.Now),
@@ -127,6 +132,8 @@ type turn struct {
 	isBegun bool
 	isLong  bool
 	isZip   bool
+	// isUpload says that the request holds a slot in Uploads, and one in ClientUploads.
+	isUpload bool
 	// bytes is what the request holds of ReplyBytes or, if it is long, of LongReplyBytes.
 	bytes int64
 	// pieces is the number of slots in FormPieces, and of the client in ClientFormPieces.
@@ -146,6 +153,20 @@ func (t *turn) begin(ctx context.Context, effect operation.Effect) error {
 		return err
 	}
 	t.isBegun, t.bytes = true, bytes
+	return nil
+}
+
+// beginUpload is begin for a request with a file. A slow client holds its slots for minutes.
+func (t *turn) beginUpload(ctx context.Context, _ operation.Effect) error {
+	t.findClient()
+	if !t.load.ClientUploads.TryEnter(t.client) {
+		return failure.Temporary("TOO_MANY_UPLOADS", failure.TooMany, nil)
+	}
+	if err := t.load.Uploads.Enter(ctx, 1); err != nil {
+		t.load.ClientUploads.Leave(t.client)
+		return err
+	}
+	t.isUpload = true
 	return nil
 }
 
@@ -203,6 +224,10 @@ func (t *turn) end() {
 	if t.isLong {
 		t.load.LongReplyBytes.Leave(t.bytes)
 		t.load.ClientLongReplies.Leave(t.client)
+	}
+	if t.isUpload {
+		t.load.Uploads.Leave(1)
+		t.load.ClientUploads.Leave(t.client)
 	}
 	t.unzip()
 	for range t.pieces {

@@ -27,8 +27,8 @@ const (
 )
 
 var (
-	// errHeadAnswered ends a request early: a HEAD request and a preflight need only the header.
-	errHeadAnswered = errors.New("the header has been sent, and the reply has no body")
+	// errAnswered ends a request early: a HEAD request and a preflight need only the header, and a file is no document.
+	errAnswered = errors.New("the reply has been sent")
 	// errClientGone says that the client has left or reads too slowly.
 	errClientGone = errors.New("the client is gone or too slow")
 )
@@ -73,11 +73,11 @@ func (r *response) writeStatus(status int) {
 	r.writer.WriteHeader(status)
 }
 
-// sendNoContent sends a reply that has no body by its status.
-func (r *response) sendNoContent() error {
+// sendBodyless sends a reply that has no body by its status.
+func (r *response) sendBodyless(status int) error {
 	r.writer.Header().Del("Content-Type")
-	r.started, r.err = true, errHeadAnswered
-	r.writeStatus(http.StatusNoContent)
+	r.started, r.err = true, errAnswered
+	r.writeStatus(status)
 	return r.err
 }
 
@@ -179,7 +179,7 @@ func (r *response) send() {
 		r.note(err)
 	}
 	if r.head && r.err == nil {
-		r.err = errHeadAnswered
+		r.err = errAnswered
 	}
 }
 

@@ -109,6 +109,7 @@ export class CallFailure extends Error {
     readonly info: string,
     /** The HTTP status; 0 without a reply. */
     readonly status: number,
+    readonly requestID = '',
   ) {
     super(info)
   }
@@ -135,14 +136,17 @@ export async function call<T>(
     if (options.signal?.aborted) throw error
     throw new CallFailure('NO_REPLY', error instanceof Error ? error.message : String(error), 0)
   }
-  let value: { status?: unknown; info?: unknown }
+  return valueOf<T>(reply.text, reply.status, name => new Map(reply.headers).get(name) ?? null)
+}
+
+/** Returns the value of a reply in JSON. It throws a CallFailure if that is no success. `header` gets names in lower case. */
+export function valueOf<T>(text: string, status: number, header: (name: string) => string | null): T {
+  let value: { status?: unknown; info?: unknown } = {}
   try {
-    value = JSON.parse(reply.text) as typeof value
+    value = JSON.parse(text) as typeof value
   } catch {
-    throw new CallFailure(reply.reason || 'NO_REPLY', `HTTP ${reply.status}`, reply.status)
+    // A proxy may answer in HTML.
   }
-  if (value.status !== 'SUCCESS') {
-    throw new CallFailure(reply.reason || 'NO_REPLY', String(value.info ?? `HTTP ${reply.status}`), reply.status)
-  }
-  return value as T
+  if (value.status === 'SUCCESS') return value as T
+  throw new CallFailure(header('x-waybook-reason') ?? 'NO_REPLY', String(value.info ?? ''), status, header('x-request-id') ?? '')
 }

@@ -5,3 +5,8 @@ export function dateOf(year: string, month: string, day: string): string {
   const isThere = year !== '' && !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text)
   return isThere ? text : ''
 }
+
+/** Returns the day where the reader is, as `YYYY-MM-DD`. */
+export function today(now = new Date()): string {
+  return dateOf(String(now.getFullYear()), String(now.getMonth() + 1), String(now.getDate()))
+}

@@ -40,15 +40,6 @@ export interface Operation {
   fixed?: Record<string, string>
 }
 
-export interface Failure {
-  reason: string
-  info: string
-  /** The HTTP status. */
-  status: number
-  meaning: string
-  action: string
-}
-
 export interface Description {
   version: string
   /** The address of raster tiles for the map, with {z}, {x} and {y}; empty without tiles. */
@@ -56,11 +47,12 @@ export interface Description {
   /** The address against which addresses of photos are resolved; empty for that of the page. */
   photos?: string
   additions: boolean
+  /** The largest photo that can be uploaded, in bytes; 0 or absent if none can. */
+  maxPhotoBytes?: number
   paths: { api: string; session: string; health: string }
   operations: Operation[]
   /** Parameters that every operation takes. */
   shared?: Parameter[]
-  failures: Failure[]
 }
 
 export type Loading = { state: 'loading' } | { state: 'failed'; cause: string } | { state: 'ready'; description: Description }
@@ -101,10 +93,4 @@ export function operationName(operation: Pick<Operation, 'func' | 'variant'>): s
 /** Returns the operation of a name, if the service has it. */
 export function findOperation(name: string): Operation | undefined {
   return description().operations.find(each => operationName(each) === name)
-}
-
-/** Returns what the description says of the failure in a reply. */
-export function findFailure(reason: string, info: string): Failure | undefined {
-  const all = description().failures.filter(each => each.reason === reason)
-  return all.find(each => each.info === info) ?? all[0]
 }

@@ -1,67 +1,126 @@
-// What a failure means and what to do. The edge describes its failures in English.
+// What a failure means to the people who use the page, and what they can do. What programmers need is in
+// explore/failures.ts.
 
-import { findFailure } from './description'
+import { CallFailure } from './api'
 import { language } from './i18n'
+import type { Title } from './description'
 
-export interface FailureText {
-  /** Empty if nobody describes the reason. */
-  meaning: string
-  action: string
+const gone = (en: string, zh: string): Title => [
+  `This ${en} does not exist, or it was removed. Check the address.`,
+  `此${zh}不存在，或已被移除。請檢查網址。`,
+]
+const busy: Title = ['The server is busy. Wait a minute, then try again.', '伺服器忙碌中。請稍候一分鐘再試。']
+const tooOften: Title = [
+  'You sent too much in a short time. Wait a minute, then try again.',
+  '您在短時間內送出太多請求。請稍候一分鐘再試。',
+]
+
+const sentences: Record<string, Title> = {
+  NO_REPLY: [
+    'The server did not answer. Check your connection, then try again.',
+    '伺服器沒有回應。請檢查網路連線後再試。',
+  ],
+  LOGIN_REQUIRED: [
+    'You are not logged in, or your session has ended. Log in, then try again.',
+    '您尚未登入，或登入已失效。請登入後再試。',
+  ],
+  PASSWORD_INCORRECT: [
+    'No user has this email and password. Check both, then try again.',
+    '電子郵件或密碼不正確。請檢查後再試。',
+  ],
+  TOO_MANY_ATTEMPTS: [
+    'There were too many failed attempts. Try again in a quarter of an hour.',
+    '失敗次數過多。請於一刻鐘後再試。',
+  ],
+  EMAIL_TAKEN: [
+    'There is an account with this email already. Log in, or take another email.',
+    '此電子郵件已有帳號。請登入，或改用其他電子郵件。',
+  ],
+  REGISTRATION_CLOSED: [
+    'Nobody can create an account here. Ask the operator for one.',
+    '此服務不開放註冊。請洽管理者。',
+  ],
+  INVITATION_INVALID: [
+    'This invitation is not valid: it is wrong, used or too old. Check it, or ask for a new one.',
+    '邀請碼無效：輸入錯誤、已使用或已過期。請檢查或索取新的邀請碼。',
+  ],
+  NOT_OWNER: [
+    'This belongs to another user. Log in as its owner to change it.',
+    '這屬於其他使用者。請以擁有者的身分登入後再變更。',
+  ],
+  USER_NOT_FOUND: gone('user', '使用者'),
+  ALBUM_NOT_FOUND: gone('album', '相簿'),
+  BLOG_NOT_FOUND: gone('entry', '日記'),
+  QUOTED_BLOG_NOT_FOUND: gone('quoted entry', '引用的日記'),
+  POI_NOT_FOUND: gone('landmark', '地標'),
+  PHOTO_NOT_FOUND: ['This photo was removed. Reload the page.', '此相片已被移除。請重新載入頁面。'],
+  PHOTO_NOT_SUPPORTED: [
+    'The server does not take this kind of picture. Save it as JPEG, then try again.',
+    '伺服器不接受這種圖片。請另存為 JPEG 後再試。',
+  ],
+  PHOTO_TOO_LARGE: [
+    'This photo is too large for the server. Make it smaller, then add it again.',
+    '此相片太大，伺服器無法接受。請縮小後再新增。',
+  ],
+  PHOTO_DAMAGED: [
+    'This file is damaged. Open it in a picture program, save it anew, then add it again.',
+    '此檔案已損壞。請用圖片程式開啟並重新儲存後再新增。',
+  ],
+  UPLOADS_OFF: ['This server takes no photos. Ask its operator to allow it.', '此伺服器不接受上傳相片。請洽管理者。'],
+  COMMENT_NOT_FOUND: ['This comment was removed. Reload the page.', '此留言已被移除。請重新載入頁面。'],
+  COMMENT_LIMIT_REACHED: [
+    'You have as many comments here as one user may have. Remove one first.',
+    '您在這裡的留言已達上限。請先移除一則。',
+  ],
+  ALREADY_VOTED: ['You have already voted here. Each user has one vote.', '您已投過票。每位使用者只能投一次。'],
+  CONFLICT: ['Somebody else changed this at the same time. Try again.', '有人同時做了變更。請再試一次。'],
+  INTERNAL_ERROR: [
+    'The server made an error. Try again; if it fails again, send the details to the operator.',
+    '伺服器發生錯誤。請再試一次；若仍失敗，請將詳細資料告知管理者。',
+  ],
+  CROSS_SITE_REQUEST: [
+    'The server does not accept changes from this address. Open the page at the address of the service.',
+    '伺服器不接受來自此網址的變更。請從服務的網址開啟頁面。',
+  ],
+  INVALID_PARAMETER: [
+    'The server did not accept an input. The details name it; correct it, then try again.',
+    '伺服器不接受某項輸入。詳細資料會指出是哪一項；請修正後再試。',
+  ],
+  REQUEST_TOO_LARGE: [
+    'This is too long for the server. Shorten it, then try again.',
+    '內容太長，伺服器無法接受。請縮短後再試。',
+  ],
+  TOO_MANY_COMMENTS: [
+    'You wrote many comments here in a short time. Wait a minute, then try again.',
+    '您在短時間內留言太多。請稍候一分鐘再試。',
+  ],
+  TOO_MANY_REQUESTS: tooOften,
+  TOO_MANY_MISSES: tooOften,
+  TOO_MANY_WRITES: tooOften,
+  TOO_MANY_LONG_REPLIES: tooOften,
+  TOO_MANY_UPLOADS: tooOften,
+  SERVICE_BUSY: busy,
+  SERVICE_UNAVAILABLE: busy,
+  SERVICE_TIMEOUT: busy,
 }
 
-/** Returns the description of a failure in the current language, or the edge's if the page has none. */
-export function failureText(reason: string, info: string): FailureText {
-  const chinese = language.value === 'en' ? undefined : inChinese[reason]
-  if (chinese) return { meaning: chinese[0], action: chinese[1] }
-  const found = findFailure(reason, info)
-  return { meaning: sentence(found?.meaning), action: sentence(found?.action) }
+const otherwise: Title = [
+  'This did not work. Try again; if it fails again, send the details to the operator.',
+  '操作失敗。請再試一次；若仍失敗，請將詳細資料告知管理者。',
+]
+
+/** Returns what happened and what to do, in the language of the page. */
+export function failureSentence(error: unknown): string {
+  const reason = error instanceof CallFailure ? error.reason : ''
+  const sentence = Object.hasOwn(sentences, reason) ? sentences[reason]! : otherwise
+  return sentence[language.value === 'en' ? 0 : 1]
 }
 
-function sentence(text = ''): string {
-  if (text === '') return ''
-  const plain = text.replaceAll('`', '')
-  const first = plain.charAt(0).toUpperCase() + plain.slice(1)
-  return /[.!?]$/.test(first) ? first : first + '.'
-}
-
-const retry = '請稍後再試；標頭 Retry-After 說明需等待的秒數。'
-
-const inChinese: Record<string, readonly [meaning: string, action: string]> = {
-  MISSING_PARAMETER: ['缺少必填參數。', '請補上 info 所列的參數。'],
-  INVALID_PARAMETER: ['參數超出範圍或格式錯誤。', '請依 info 括號內的說明修正參數。'],
-  QUOTED_BLOG_NOT_FOUND: ['引用的日誌不存在。', '請更正 replyBlogID，或不要送出。'],
-  INVALID_ENCODING: ['百分號編碼錯誤、不是有效的 UTF-8，或含有 XML 1.0 無法表示的字元。', '請以 UTF-8 編碼，並移除控制字元。'],
-  INVALID_CONTENT_TYPE: ['請求內容不是服務接受的表單。', '請使用 Content-Type: application/x-www-form-urlencoded。'],
-  TOO_MANY_PARAMETERS: ['參數超過 100 個。', '請減少參數。'],
-  POST_REQUIRED: ['寫入操作以 GET 或 HEAD 送出。', '請改用 POST。'],
-  LOGIN_REQUIRED: ['沒有 Cookie，或登入已失效。', '請登入後再送出。'],
-  PASSWORD_INCORRECT: ['沒有使用者使用這組電子郵件與密碼。', '請檢查後重新輸入。'],
-  NOT_OWNER: ['此內容屬於其他使用者。', '請以擁有者的身分登入。'],
-  ALBUM_NOT_FOUND: ['沒有相簿使用此識別碼，或已被刪除。', '請用 getUserAlbumList 查詢識別碼。'],
-  BLOG_NOT_FOUND: ['沒有日誌使用此識別碼，或已被刪除。', '請用 getUserBlogList 查詢識別碼。'],
-  POI_NOT_FOUND: ['沒有地標使用此識別碼。', '請用 getCategoryPOIList 查詢識別碼。'],
-  USER_NOT_FOUND: ['沒有使用者使用此識別碼。', '請檢查 userID。'],
-  PHOTO_NOT_FOUND: ['沒有相片使用此識別碼，或已被移除。', '請重新讀取內容以取得識別碼。'],
-  COMMENT_NOT_FOUND: ['沒有留言使用此識別碼，或已被移除。', '請重新讀取內容以取得識別碼。'],
-  COMMENT_LIMIT_REACHED: ['此使用者在這份內容的留言已達上限。', '請先移除一則留言。'],
-  VOTE_NOT_FOUND: ['此日誌沒有投票。', '請選擇有投票的日誌。'],
-  CHOICE_NOT_FOUND: ['投票沒有此選項。', '請用 getBlog 查詢選項。'],
-  ALREADY_VOTED: ['使用者已在此投票中投過票。', '每位使用者只能投一次。'],
-  CONFLICT: ['其他寫入同時變更了同一份內容。', '請再送出一次。'],
-  INTERNAL_ERROR: ['伺服器發生錯誤。', '請將標頭 X-Request-Id 告知管理者，其日誌載有原因。'],
-  UNREADABLE_REQUEST: ['請求內容提早結束。', '請再送出一次。'],
-  REQUEST_TIMEOUT: ['請求內容傳送超過 30 秒。', '請檢查網路後再送出一次。'],
-  CROSS_SITE_REQUEST: ['瀏覽器回報此寫入來自其他網站的頁面。', '請從服務自己的頁面送出，或由管理者設定 -trusted-origins。'],
-  NOT_FOUND: ['路徑不是 /API.php。', '請更正路徑。'],
-  METHOD_NOT_ALLOWED: ['方法不是 GET、HEAD 或 POST。', '請改用 GET 或 POST。'],
-  REQUEST_TOO_LARGE: ['表單超過 2 MiB。', '請縮短內容。'],
-  TOO_MANY_REQUESTS: ['此位址的請求超過速率限制。', retry],
-  TOO_MANY_MISSES: ['此位址查詢不存在內容的次數過多。', retry],
-  TOO_MANY_WRITES: ['此使用者的寫入超過速率限制。', retry],
-  TOO_MANY_COMMENTS: ['此使用者在這份內容的留言超過速率限制。', retry],
-  TOO_MANY_LONG_REPLIES: ['此位址同時讀取的長清單已達上限。', retry],
-  TOO_MANY_ATTEMPTS: ['登入失敗次數過多。', '請等到下一個一刻鐘再試。'],
-  SERVICE_BUSY: ['服務同時處理的請求已達上限。', retry],
-  SERVICE_UNAVAILABLE: ['無法連線到某個服務或其儲存庫。', retry],
-  SERVICE_TIMEOUT: ['某個服務超過 10 秒沒有回應。', retry],
+/** Returns what programmers need of a failure: the service's words, the reason, the status and the request. */
+export function failureDetails(error: unknown): string {
+  if (!(error instanceof CallFailure)) return error instanceof Error ? error.message : String(error)
+  const { info, reason, status, requestID } = error
+  return [info, reason, status > 0 && `HTTP ${status}`, requestID && `X-Request-Id: ${requestID}`]
+    .filter(Boolean)
+    .join(' · ')
 }

@@ -6,7 +6,7 @@ import type { Operation, Parameter, Title } from './description'
 const groups: Record<string, Title> = {
   album: ['Albums', '相簿'],
   poi: ['Landmarks', '地標'],
-  blog: ['Diary', '日誌'],
+  blog: ['Diary', '日記'],
   session: ['Session', '登入'],
   content: ['Photos, comments, votes', '相片、留言、投票'],
 }

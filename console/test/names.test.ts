@@ -11,5 +11,5 @@ test('names are those of the description in the language of the page', () => {
   expect(groupTitle('unheardOf')).toBe('unheardOf')
   chooseLanguage('zh-Hant')
   expect(operationTitle({ title: ['Read an album', '讀取相簿'] })).toBe('讀取相簿')
-  expect(groupTitle('blog')).toBe('日誌')
+  expect(groupTitle('blog')).toBe('日記')
 })

@@ -121,7 +121,7 @@ func TestAListIsNarrowedByCategoryPlaceAndMonth(t *testing.T) {
 	p.click(id("browse-everywhere"))
 	p.cards(20)
 	p.choose(id("browse-category"), "2")
-	p.await("one category", `[...document.querySelectorAll('.read-cards .tag')].every(each => each.innerText === '男生個人') && document.querySelectorAll('.read-cards .tag').length > 2`)
+	p.await("one category", `[...document.querySelectorAll('.read-cards .tag')].every(each => each.innerText === 'Boys') && document.querySelectorAll('.read-cards .tag').length > 2`)
 	p.fill(id("browse-near"), "north of here")
 	p.click(id("browse-near-go"))
 	p.awaitText(`[role="alert"]`, "latitude")
@@ -233,8 +233,8 @@ func TestPeopleFindTheirWayWithTheMouseAndTheWordsOfThePage(t *testing.T) {
 	process := start(t)
 	fillTravels(t, process)
 	for language, w := range map[string]struct{ reading, landmarks, albums, entries, byMonth, back, explorer, getAlbum, send, why string }{
-		"en":      {"Reading", "Landmarks", "Albums", "Diary entries", "By month", "← What is new", "Explorer", "Read an album", "Send", "the parameters"},
-		"zh-Hant": {"閱讀", "地標", "相簿", "日記", "依月份", "← 最新內容", "API 測試", "讀取相簿", "送出", "參數"},
+		"en":      {"All →", "Landmarks", "Albums", "Diary entries", "By month", "← What is new", "Developers", "Read an album", "Send", "the parameters"},
+		"zh-Hant": {"全部 →", "地標", "相簿", "日記", "依月份", "← 最新內容", "開發者", "讀取相簿", "送出", "參數"},
 	} {
 		t.Run(language, func(t *testing.T) {
 			p := open(t, process, "")
@@ -242,13 +242,14 @@ func TestPeopleFindTheirWayWithTheMouseAndTheWordsOfThePage(t *testing.T) {
 			// An album near Taipei 101.
 			p.clickWords(w.reading)
 			p.clickWords(w.landmarks)
-			p.clickWords("台北101")
+			p.clickWords("饒河街觀光夜市")
 			p.awaitElement(id("landmark-page"))
 			p.clickWords(w.albums)
 			p.clickWords("信義區的夜景")
 			p.awaitWords("林旅人")
 			// An entry of last spring, and who commented on it.
 			p.clickWords(w.back)
+			p.clickWords(w.reading)
 			p.clickWords(w.entries)
 			p.clickWords(w.byMonth)
 			for !strings.Contains(p.text("h1"), "2026") || !p.isApril() {
@@ -278,4 +279,32 @@ func (p *page) isApril() bool {
 func (p *page) monthBefore() string {
 	p.t.Helper()
 	return value[string](p, `[...document.querySelectorAll('button')].filter(each => each.innerText.startsWith('‹'))[1].innerText`)
+}
+
+func TestThePageBeginsWithWhatIsNewOrWithWhatToDoFirst(t *testing.T) {
+	longform.Only(t)
+	process := start(t)
+	p := open(t, process, "")
+	for _, kind := range []string{"album", "landmark", "blog"} {
+		p.awaitElement(id("home") + " " + id(kind+"-card"))
+	}
+	p.await("a photo", `document.querySelector('.read-cover')?.naturalWidth > 0`)
+	p.await("their places on the map", `document.querySelectorAll('.home-map circle').length > 7`)
+	p.click(id("home-map"))
+	p.awaitMap(`Number(map.dataset.inView) > 7`)
+	// A failure is one box, in the language of the page.
+	p.choose(id("language"), "zh-Hant")
+	p.visit("#/read/user/1")
+	p.awaitText(id("failure"), "此使用者不存在")
+	if boxes := value[int](p, `document.querySelectorAll('[data-testid="failure"]').length`); boxes != 1 {
+		t.Errorf("an unknown user has %d boxes of failures", boxes)
+	}
+	if details := value[string](p, `document.querySelector('.failure code').textContent`); !strings.Contains(details, "USER_NOT_FOUND") {
+		t.Errorf("the details are %s", details)
+	}
+
+	p = open(t, start(t, "-demo=false"), "")
+	p.awaitText(id("first-steps"), "waybookctl user create")
+	p.click(id("first-login"))
+	p.awaitElement(id("session-dialog") + "[open]")
 }

@@ -113,7 +113,7 @@ func TestTheMapHasAlbumsAndEntriesAndAListThatFollowsIt(t *testing.T) {
 	p := open(t, process, "#/map?at=25.0345,121.564,13")
 	p.awaitMap(`Number(map.dataset.inView) > 0`)
 	p.await("what is nearest", first+` === '信義區的夜景'`)
-	p.awaitText(id("in-view"), "台北101")
+	p.awaitText(id("in-view"), "饒河街觀光夜市")
 	p.shot("map-kinds")
 	// What is switched off is neither drawn nor listed.
 	p.click(id("category-6"))

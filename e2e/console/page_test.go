@@ -65,7 +65,7 @@ func newPage(t *testing.T, s screen, base string) *page {
 	if browser == nil {
 		t.Skip("SKIPPED: there is no Chromium, so the console is not opened in a browser")
 	}
-	// The images of the demo content are on no server.
+	// The images of what tests move in are on no server.
 	shown := &page{t: t, base: base, expected: []string{"/upload/"}}
 	ctx, end := chromedp.NewContext(browser, chromedp.WithNewBrowserContext(), chromedp.WithListener(shown.listen))
 	t.Cleanup(func() {

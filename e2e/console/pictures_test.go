@@ -9,8 +9,6 @@ import (
 	"image/color"
 	"image/jpeg"
 	"image/png"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"testing"
@@ -19,8 +17,13 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
+	"google.golang.org/grpc"
 
+	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/internal/longform"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 var update = flag.Bool("update", false, "write the pictures of docs/console.md")
@@ -42,7 +45,7 @@ func content(name string) string {
 		return id("ready")
 	case "diary":
 		return id("diary-entry")
-	case "new", "near":
+	case "home", "new", "near":
 		return ".read-cards a"
 	}
 	return "article h1"
@@ -51,14 +54,9 @@ func content(name string) string {
 // Without -update it writes nothing; it opens the pages all the same, and says how long they take.
 func TestThePicturesOfTheDocumentation(t *testing.T) {
 	longform.Only(t)
-	folder := t.TempDir()
-	for i := range 4 {
-		writePhoto(t, filepath.Join(folder, fmt.Sprintf("upload/album/demo/thumb_%d.jpg", i+1)), i)
-	}
-	server := httptest.NewServer(http.FileServer(http.Dir(folder)))
-	defer server.Close()
-	process := start(t, "-console-photos", server.URL+"/")
+	process := start(t)
 	made := fillTravels(t, process)
+	fillMountains(t, process, made.author)
 	importLandmarks(t, process, 100_000)
 	demo := views(t, process)
 	p := open(t, process, "")
@@ -66,7 +64,7 @@ func TestThePicturesOfTheDocumentation(t *testing.T) {
 		height := int64(800)
 		p.show(screen{width: width, height: height, scheme: "light", isStill: true})
 		for name, place := range map[string]string{
-			"new": "#/read", "near": "#/read?kind=album&near=25.034,121.5645&radius=20", "album": demo["read-album"],
+			"home": "#/", "new": "#/read", "near": "#/read?kind=album&near=25.034,121.5645&radius=20", "album": demo["read-album"],
 			"entry": fmt.Sprintf("#/read/blog/%d", made.entry), "diary": fmt.Sprintf("#/read/user/%d?diary=2026-04", made.author),
 			"map": "#/map?at=23.9,121,8", "explorer": "#/explore/getRecentAlbumList?limit=2", "health": "#/health",
 		} {
@@ -79,6 +77,51 @@ func TestThePicturesOfTheDocumentation(t *testing.T) {
 			p.awaitSmallMaps()
 			p.picture(fmt.Sprintf("console-%s-%d.jpg", name, width))
 		}
+	}
+}
+
+// fillMountains makes albums with a photo each, which are the newest.
+func fillMountains(t *testing.T, p *launch.Process, owner int64) {
+	t.Helper()
+	connection := launch.Dial(t, p.GRPC)
+	path := filepath.Join(t.TempDir(), "photo.jpg")
+	for i, each := range []struct {
+		title    string
+		lat, lng float64
+	}{
+		{"大屯山", 25.18, 121.52}, {"大霸尖山", 24.46, 121.26}, {"合歡山", 24.14, 121.27}, {"阿里山", 23.51, 120.80}, {"玉山", 23.47, 120.96}, {"都蘭山", 22.88, 121.20},
+	} {
+		created, err := albumv1.NewAlbumServiceClient(connection).CreateAlbum(t.Context(), &albumv1.CreateAlbumRequest{
+			OwnerId: owner, Title: each.title, Category: albumv1.AlbumCategory_ALBUM_CATEGORY_LANDSCAPES, Location: &typev1.Location{Lat: each.lat, Lng: each.lng},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		writePhoto(t, path, i)
+		photo, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		uploadPhoto(t, connection, &photov1.UploadStart{
+			ActorId: owner, Parent: &photov1.UploadStart_AlbumId{AlbumId: created.GetAlbum().GetAlbumId()},
+		}, photo)
+	}
+}
+
+func uploadPhoto(t *testing.T, connection grpc.ClientConnInterface, start *photov1.UploadStart, photo []byte) {
+	t.Helper()
+	stream, err := photov1.NewPhotoServiceClient(connection).Upload(t.Context())
+	if err == nil {
+		err = stream.Send(&photov1.UploadRequest{Part: &photov1.UploadRequest_Start{Start: start}})
+	}
+	if err == nil {
+		err = stream.Send(&photov1.UploadRequest{Part: &photov1.UploadRequest_Chunk{Chunk: photo}})
+	}
+	if err == nil {
+		_, err = stream.CloseAndRecv()
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -46,7 +46,7 @@ func TestTheReadingViewsShowContentWithAllOfItsParts(t *testing.T) {
 		p.shot("read-" + kind)
 	}
 	p.visit("#/read/album/1")
-	p.awaitText(id("failure"), "ALBUM NOT FOUND")
+	p.awaitText(id("failure"), "This album does not exist")
 }
 
 func TestThePhotosOfAnOldServiceAreShown(t *testing.T) {

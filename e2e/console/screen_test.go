@@ -25,8 +25,8 @@ func views(t *testing.T, p *launch.Process) map[string]string {
 		"read-blogs": "#/read?kind=blog", "read-landmarks": "#/read?kind=landmark", "read-near": "#/read?kind=album&near=25.1,121.8&radius=20",
 		"read-month": "#/read?kind=blog&date=2026-11", "read-diary": "#/read/user/" + user + "?diary=2026-11",
 		"read-landmark": "#/read/landmark/" + seen["POIID"], "map-album": "#/map?at=25.1,121.8,12&album=" + seen["albumID"],
-		"explore": "#/explore/postBlog", "map": "#/map?at=23.7,120.95,7", "health": "#/health", "read": "#/read", "unknown": "#/nothing",
-		"read-user": "#/read/user/" + user, "read-album": "#/read/album/" + seen["albumID"], "read-blog": "#/read/blog/" + seen["blogID"],
+		"explore": "#/explore/postBlog", "map": "#/map?at=23.7,120.95,7", "health": "#/health", "home": "#/", "account": "#/account", "read": "#/read", "unknown": "#/nothing",
+		"read-user": "#/read/user/" + user, "read-nobody": "#/read/user/1", "read-album": "#/read/album/" + seen["albumID"], "read-blog": "#/read/blog/" + seen["blogID"],
 	}
 }
 
@@ -36,14 +36,22 @@ func (p *page) awaitQuiet() {
 	p.await("the end of loading", `document.querySelector('[data-loading="true"], [aria-busy="true"], .message[role="status"]') === null && document.fonts.status === 'loaded'`)
 }
 
+// cutWords are the parts of the bar that are cut, or below its first row.
+const cutWords = `[...document.querySelectorAll('.bar a, .bar button, .bar select')].filter(each => each.checkVisibility())
+	.filter((each, _, all) => each.scrollWidth > each.clientWidth + 1 && each.tagName !== 'SELECT' ||
+		each.getBoundingClientRect().top > all[0].getBoundingClientRect().bottom || each.getBoundingClientRect().right > innerWidth)
+	.map(each => each.innerText)`
+
 func TestEveryViewFitsEveryScreenInBothSchemes(t *testing.T) {
 	longform.Only(t)
 	process := start(t)
 	p := open(t, process, "")
 	isLong := os.Getenv("WAYBOOK_SCREENSHOTS") != ""
-	for size, width := range map[string][2]int64{"320": {320, 640}, "1280": {1280, 900}, "4k": {3840, 2160}} {
+	for size, width := range map[string][2]int64{
+		"320": {320, 640}, "390": {390, 844}, "768": {768, 1024}, "1280": {1280, 900}, "4k": {3840, 2160},
+	} {
 		for _, scheme := range []string{"light", "dark"} {
-			if isShort := size == "320" && scheme == "light" || size == "1280" && scheme == "dark"; !isShort && !isLong {
+			if isShort := (size == "320" || size == "768") && scheme == "light" || size == "1280" && scheme == "dark"; !isShort && !isLong {
 				continue
 			}
 			p.show(screen{width: width[0], height: width[1], scheme: scheme, isStill: true})
@@ -52,6 +60,9 @@ func TestEveryViewFitsEveryScreenInBothSchemes(t *testing.T) {
 				p.awaitQuiet()
 				if wide := value[int64](p, `document.scrollingElement.scrollWidth`); wide > width[0] {
 					t.Errorf("%s at %s: %d pixels wide", name, size, wide)
+				}
+				if cut := value[[]string](p, cutWords); len(cut) > 0 {
+					t.Errorf("%s at %s: the bar has more than a row, or cuts %q", name, size, cut)
 				}
 				p.shot(strings.Join([]string{"screen", name, size, scheme}, "-"))
 			}
@@ -67,7 +78,7 @@ func TestThePageSpeaksBothLanguages(t *testing.T) {
 	process := start(t)
 	p := open(t, process, "")
 	for language, words := range map[string][]string{
-		"zh-Hant": {"新增相簿", "地圖"}, "en": {"Add an album", "Map"},
+		"zh-Hant": {"最新內容", "地圖"}, "en": {"What is new", "Map"},
 	} {
 		p.choose(id("language"), language)
 		p.await(language, `document.documentElement.lang === `+quoted(language))
@@ -140,7 +151,7 @@ func TestNothingOfThePageViolatesItsPolicy(t *testing.T) {
 
 func TestThePageIsSmallBeforeTheMapIsOpened(t *testing.T) {
 	longform.Only(t)
-	p := open(t, start(t), "")
+	p := open(t, start(t), "#/explore")
 	p.awaitElement(id("send"))
 	p.awaitQuiet()
 	loaded := value[float64](p, `[...performance.getEntriesByType('resource'), ...performance.getEntriesByType('navigation')]

@@ -67,7 +67,7 @@ func TestPagesWeighWhatTheirTableSays(t *testing.T) {
 	process := start(t)
 	made := fillTravels(t, process)
 	places := map[string]string{
-		"new": "#/read", "near": "#/read?kind=album&near=25.034,121.5645&radius=20", "album": fmt.Sprintf("#/read/album/%d", made.album),
+		"home": "#/", "new": "#/read", "near": "#/read?kind=album&near=25.034,121.5645&radius=20", "album": fmt.Sprintf("#/read/album/%d", made.album),
 		"entry": fmt.Sprintf("#/read/blog/%d", made.entry), "diary": fmt.Sprintf("#/read/user/%d?diary=2026-04", made.author),
 		"map": "#/map?at=25.03,121.56,12", "explorer": "#/explore/getRecentAlbumList", "health": "#/health",
 	}

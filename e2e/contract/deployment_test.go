@@ -79,6 +79,9 @@ func readBody(response *http.Response) (string, error) {
 	return string(body), err
 }
 
+// byInvitation lets cases register users, which the default lets nobody do.
+const byInvitation = "-registration=invite"
+
 // startOneProcess starts Waybook with its defaults.
 func startOneProcess(t *testing.T, _ string) *deployment {
 	d := startAssembly(t)
@@ -90,7 +93,7 @@ func startOneProcess(t *testing.T, _ string) *deployment {
 func startAssembly(t *testing.T, args ...string) *deployment {
 	diary := &diary{}
 	t.Cleanup(func() { diary.check(t, "standalone") })
-	w := waybooktest.Start(t, waybooktest.Shipped, waybooktest.Log(slog.New(slog.NewTextHandler(diary, nil))), waybooktest.Flags(args...))
+	w := waybooktest.Start(t, waybooktest.Shipped, waybooktest.Log(slog.New(slog.NewTextHandler(diary, nil))), waybooktest.Flags(append(args, byInvitation)...))
 	return newDeployment(t, "http://"+w.HTTP, insecure.NewCredentials(), func(string) string { return w.GRPC })
 }
 

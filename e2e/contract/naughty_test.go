@@ -32,7 +32,8 @@ func operations(t *testing.T, w *waybook) (all []filledForm) {
 		"thumbnail": "a.jpg", "photo": "a.jpg", "photoID": "1", "comment": "a", "commentID": "1", "reply": "a", "choice": "1",
 		"radius": "50000", "latMin": "20", "latMax": "30", "lngMin": "120", "lngMax": "130",
 		"type": "0_1", "blogTitle": "a", "blogContent": "b", "year": "2026", "month": "2", "day": "28", "weather": "有彩虹",
-		"email": "a@waybook.example", "password": "x",
+		"email": "a@waybook.example", "password": "password of a",
+		"nickname": "a", "icon": "a.jpg", "invitation": "a", "oldPassword": "x", "newPassword": "password of a",
 	}
 	index := map[string]int{}
 	for _, row := range edge.Operations() {

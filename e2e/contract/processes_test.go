@@ -33,6 +33,7 @@ func startOnReplicaSet(t *testing.T, binaries string) *deployment {
 // startPods starts one pod of each program. At the end it stops them with SIGTERM and
 // checks that they exit cleanly.
 func startPods(t *testing.T, fleet *launch.Fleet) *deployment {
+	fleet.Flags = map[string][]string{"account": {byInvitation}}
 	fleet.StartAll(1)
 	t.Cleanup(func() {
 		for _, name := range append([]string{"edge"}, launch.Services()...) {

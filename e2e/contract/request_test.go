@@ -39,7 +39,7 @@ func (p *player) request(r *casefile.Request, mayRewrite bool) error {
 		return err
 	}
 	if err := p.compare(r.Reply, got); err != nil {
-		if mayRewrite && p.on.mayRewrite && *update {
+		if mayRewrite && !r.IsRepeated && p.on.mayRewrite && *update {
 			p.rewritten = append(p.rewritten, rewriting{r.Reply, got.body})
 		}
 		return fmt.Errorf("%w\ngot %d %s\n%s", err, got.status, got.header.Get(reasonHeader), shorten(got.body))
@@ -62,8 +62,12 @@ func (p *player) newRequest(ctx context.Context, r *casefile.Request) (*http.Req
 	if body != "" {
 		content = strings.NewReader(body)
 	}
+	path, err := r.Path.Expand(p.variables)
+	if err != nil {
+		return nil, err
+	}
 	client := *p.on.client
-	client.Context, client.URL = ctx, p.on.edge+r.Path
+	client.Context, client.URL = ctx, p.on.edge+path
 	request := client.Request(r.Method, query, content)
 	if body != "" {
 		request.Header.Set("Content-Type", formType)
@@ -146,11 +150,11 @@ func (p *player) compare(want *casefile.Reply, got answered) error {
 	return wellFormed(got)
 }
 
-// wellFormed checks every reply with a body, regardless of the case.
+// wellFormed checks every reply with a document, regardless of the case.
 func wellFormed(got answered) error {
 	contentType := got.header.Get("Content-Type")
 	switch {
-	case got.body == "":
+	case got.body == "", strings.HasPrefix(contentType, "image/"):
 		return nil
 	case got.body[0] == '{':
 		if !json.Valid([]byte(got.body)) || contentType != "application/json; charset=utf-8" {

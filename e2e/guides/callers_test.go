@@ -18,6 +18,7 @@ import (
 
 const (
 	callersPage   = examples.Docs + "callers.md"
+	callersFolder = "../../examples/callers"
 	failures      = examples.Docs + "grpc/failures.proto"
 	descriptorSet = "../../proto/descriptors/waybook.protoset.binpb"
 	// buildTime bounds a program with its compilation.
@@ -26,7 +27,7 @@ const (
 
 // program is a program of the page.
 type program struct {
-	language, fence, file string
+	language, file string
 	// needs are the programs that it needs. libraries is a command that fails without its libraries, if the
 	// page has none.
 	needs     []string
@@ -43,10 +44,10 @@ func callers(t *testing.T) []program {
 	}
 	const jars = "/usr/share/java"
 	return []program{
-		{"go", "go", "albums.go", []string{"bash", "go"}, "true", []string{"GOWORK=" + workspace}},
-		{"python", "python", "albums.py", []string{"bash", "protoc", "grpc_python_plugin", "python3"}, "python3 -c 'import grpc, google.protobuf'", nil},
-		{"node", "js", "albums.js", []string{"bash", "node", "npm"}, "", nil},
-		{"java", "java", "Albums.java", []string{"bash", "protoc", "grpc_java_plugin", "java", "javac"}, "test -e " + jars + "/grpc-netty.jar",
+		{"go", "albums.go", []string{"bash", "go"}, "true", []string{"GOWORK=" + workspace}},
+		{"python", "albums.py", []string{"bash", "protoc", "grpc_python_plugin", "python3"}, "python3 -c 'import grpc, google.protobuf'", nil},
+		{"node", "albums.js", []string{"bash", "node", "npm"}, "", nil},
+		{"java", "Albums.java", []string{"bash", "protoc", "grpc_java_plugin", "java", "javac"}, "test -e " + jars + "/grpc-netty.jar",
 			[]string{"JARS=" + jars + "/*"}},
 	}
 }
@@ -99,11 +100,9 @@ func (p program) writeTo(t *testing.T, folder string) (libraries, script string)
 			script = "set -e\n" + block.Text
 		case "sh " + p.language + " libraries":
 			libraries = block.Text
-		case p.fence:
-			write(t, filepath.Join(folder, p.file), []byte(block.Text))
 		}
 	}
-	for _, file := range []string{descriptorSet, retries, failures} {
+	for _, file := range []string{descriptorSet, retries, failures, filepath.Join(callersFolder, p.file)} {
 		content, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

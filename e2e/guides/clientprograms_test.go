@@ -1,43 +1,54 @@
 package guides_test
 
 import (
+	"errors"
 	"fmt"
+	"image"
+	"image/jpeg"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/waybook/waybook/e2e/examples"
 	"github.com/waybook/waybook/internal/longform"
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
-// document is the document with the programs.
-const document = examples.Docs + "clients.md"
+// clientsPage names the programs in clientsFolder.
+const (
+	clientsPage   = examples.Docs + "clients.md"
+	clientsFolder = "../../examples/clients"
+)
 
-// fileName matches the first line of a program, a comment with the name of its file.
-var fileName = regexp.MustCompile(`^(?:<\?php )?(?://|#) (\w+\.\w+)\n`)
-
-// programs returns the text of each program of the document by the name of its file.
+// programs returns the text of each program by the name of its file.
 func programs() (map[string]string, error) {
-	blocks, err := examples.Blocks(document)
+	files, err := os.ReadDir(clientsFolder)
+	if err != nil {
+		return nil, err
+	}
+	page, err := os.ReadFile(clientsPage)
 	if err != nil {
 		return nil, err
 	}
 	found := map[string]string{}
-	for _, block := range blocks {
-		if name := fileName.FindStringSubmatch(block.Text); name != nil {
-			found[name[1]] = block.Text
-		} else if block.Language != "sh" {
-			return nil, fmt.Errorf("%s:%d: the first line names no file", document, block.Line)
+	for _, file := range files {
+		text, err := os.ReadFile(filepath.Join(clientsFolder, file.Name()))
+		if err != nil {
+			return nil, err
 		}
+		if !strings.Contains(string(page), "(../examples/clients/"+file.Name()+")") {
+			return nil, fmt.Errorf("%s does not name %s", clientsPage, file.Name())
+		}
+		found[file.Name()] = string(text)
 	}
 	return found, nil
 }
 
-// runs says how to run the programs of the document, but for page.js, which a browser runs. FILE
+// runs says how to run the programs, but for page.js, which a browser runs. FILE
 // stands for the program's file, FOLDER for an empty directory. The address and the password follow.
 var runs = map[string]struct {
 	needs   []library
@@ -52,10 +63,17 @@ var runs = map[string]struct {
 	"client.pl":             {[]library{lwp, perlXML}, "perl FILE"},
 	"client.tcl":            {[]library{tcl, tdom}, "tclsh -encoding utf-8 FILE"},
 	"client.sh":             {[]library{curl}, "sh FILE"},
+	"upload.php":            {[]library{phpCurl, phpXML}, "php FILE"},
+	"upload.py":             {[]library{python}, "python3 FILE"},
+	"upload.sh":             {[]library{curl}, "sh FILE"},
+	"Upload.java":           {[]library{java}, "java -cp CLASSPATH Upload"},
 }
 
-// printed matches what each program prints.
-var printed = regexp.MustCompile(`^([0-9]{13,16}) 台北一日$`)
+// printed matches what each program prints, and thumbnail what one prints that sends a photo.
+var (
+	printed   = regexp.MustCompile(`^([0-9]{13,16}) 台北一日$`)
+	thumbnail = regexp.MustCompile(`^upload/album/[0-9]{13,16}/[0-9]{13,16}-thumb\.jpg$`)
+)
 
 func TestThePrograms(t *testing.T) {
 	t.Parallel()
@@ -102,12 +120,21 @@ func TestThePrograms(t *testing.T) {
 				makeProject(t, filepath.Join(folder, "client"), file)
 			}
 			args := strings.Fields(strings.NewReplacer("FILE", file, "FOLDER", folder, "CLASSPATH", classpath()).Replace(how.command))
-			command := exec.CommandContext(t.Context(), args[0], slices.Concat(args[1:], []string{address, password})...)
+			args = append(args, address, password)
+			isUpload := strings.HasPrefix(strings.ToLower(name), "upload")
+			if isUpload {
+				args = append(args, picture(t))
+			}
+			command := exec.CommandContext(t.Context(), args[0], args[1:]...)
 			command.Dir = folder
 			command.Env = append(os.Environ(), "LC_ALL=C.UTF-8", "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1")
 			output, err := command.CombinedOutput()
 			if err != nil {
 				t.Fatalf("%v\n%s", err, output)
+			}
+			if isUpload {
+				expectPhoto(t, p.HTTP, strings.TrimSpace(string(output)))
+				return
 			}
 			expect(t, string(output))
 		})
@@ -124,7 +151,39 @@ func TestThePrograms(t *testing.T) {
 		}
 	})
 	if len(all) != len(runs)+1 {
-		t.Errorf("the document has %d programs, and %d are run", len(all), len(runs)+1)
+		t.Errorf("the folder has %d programs, and %d are run", len(all), len(runs)+1)
+	}
+}
+
+// picture returns the path of a photo of about a megabyte.
+func picture(t *testing.T) string {
+	t.Helper()
+	noise := image.NewGray(image.Rect(0, 0, 1200, 900))
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range noise.Pix {
+		noise.Pix[i] = byte(random.Uint32())
+	}
+	file, err := os.Create(filepath.Join(t.TempDir(), "DSC_0001.JPG"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(jpeg.Encode(file, noise, &jpeg.Options{Quality: 95}), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return file.Name()
+}
+
+// expectPhoto checks what a program prints that sends a photo, and that the photo is there.
+func expectPhoto(t *testing.T, address, output string) {
+	t.Helper()
+	if !thumbnail.MatchString(output) {
+		t.Fatalf("it prints\n%s", output)
+	}
+	client := waybooktest.ClientAt(t, address)
+	client.URL = "http://" + address + "/" + output
+	size, err := jpeg.DecodeConfig(strings.NewReader(client.Get("").Body))
+	if err != nil || size.Width != 320 || size.Height != 240 {
+		t.Errorf("%s: %v, %d by %d pixels", output, err, size.Width, size.Height)
 	}
 }
 

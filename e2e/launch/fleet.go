@@ -25,6 +25,8 @@ type Fleet struct {
 	Ports map[string]string
 	// ShutdownDelay is how long a pod that ends serves on.
 	ShutdownDelay time.Duration
+	// Flags are further flags of the programs, by name.
+	Flags map[string][]string
 	// Stores are the directories that, with StoreEach, a pod starts with a copy of, by name.
 	Stores map[string]string
 
@@ -116,6 +118,7 @@ func (p *Pod) Start() {
 	for _, name := range calls {
 		args = append(args, "-"+name+"="+f.target(name))
 	}
+	args = append(args, f.Flags[p.Name]...)
 	p.Process = Begin(f.t, filepath.Join(f.binaries, p.Name), []string{"GOMEMLIMIT=" + memory, "GOMAXPROCS=2"},
 		args...).Ready()
 }

@@ -120,6 +120,13 @@ func TestTheGuideOfAnEveningWorks(t *testing.T) {
 		script += fmt.Sprintf("echo '# block %d' >&2\n%s", n, place.Replace(block))
 	}
 	script += "waybookctl move import old.ndjson --repair || [ $? = 4 ]\n"
+	export, err := os.ReadFile("../../deploy/moving/export.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "export.sql"), export, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	var queries []string
 	for query := range messy {
 		queries = append(queries, query)

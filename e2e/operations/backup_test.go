@@ -68,7 +68,7 @@ func TestATruncatedStoreIsOneLineInEveryProgram(t *testing.T) {
 	if status := refused.Wait(); status != 1 {
 		t.Errorf("standalone ended with %d", status)
 	}
-	expect("standalone", refused.Printed())
+	expect("standalone", refused.Logged())
 }
 
 func TestACompactionReportsWhatItReturns(t *testing.T) {

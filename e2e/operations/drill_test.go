@@ -59,8 +59,8 @@ func TestTheRestoreDrillFindsEverythingAfterTheLossOfTheDataDirectory(t *testing
 	if status := waybook.End(syscall.SIGTERM); status != 0 {
 		t.Fatalf("standalone ended with %d", status)
 	}
-	before, after := filepath.Join(t.TempDir(), "before"), filepath.Join(t.TempDir(), "after")
-	on.must("store", "dump", before, "--data", data)
+	before, after, photos := filepath.Join(t.TempDir(), "before"), filepath.Join(t.TempDir(), "after"), t.TempDir()
+	on.must("store", "dump", before, "--data", data, "--photos", photos)
 	if err := os.RemoveAll(data); err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestTheRestoreDrillFindsEverythingAfterTheLossOfTheDataDirectory(t *testing
 	if !ok || !strings.Contains(printed, "check every document") || !strings.HasSuffix(printed, "ok\n") {
 		t.Errorf("without the data directory:\n%s", printed)
 	}
-	if printed, ok := drill(t, nil, before, query); !ok {
+	if printed, ok := drill(t, []string{"PHOTOS=" + photos}, before, query); !ok {
 		t.Errorf("of a dump:\n%s", printed)
 	}
 	on.must("store", "restore", backups, "--data", data)

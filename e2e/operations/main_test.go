@@ -33,9 +33,9 @@ func TestMain(m *testing.M) {
 }
 
 // startEmpty starts standalone on an empty store.
-func startEmpty(t *testing.T) *launch.Process {
+func startEmpty(t *testing.T, flags ...string) *launch.Process {
 	t.Helper()
-	return launch.Start(t, filepath.Join(binaries, "standalone"), t.TempDir(), "-demo=false")
+	return launch.Start(t, filepath.Join(binaries, "standalone"), t.TempDir(), append(flags, "-demo=false")...)
 }
 
 // operator runs waybookctl.

@@ -22,7 +22,7 @@ import (
 func TestALoadedDumpServesTheSameContentAndHalfOfOneNone(t *testing.T) {
 	t.Parallel()
 	data, restored := filepath.Join(t.TempDir(), "data"), filepath.Join(t.TempDir(), "restored")
-	file := filepath.Join(t.TempDir(), "waybook.dump")
+	file, photos := filepath.Join(t.TempDir(), "waybook.dump"), t.TempDir()
 	on := operator{t, "127.0.0.1:1"}
 	standalone := filepath.Join(binaries, "standalone")
 
@@ -50,7 +50,7 @@ func TestALoadedDumpServesTheSameContentAndHalfOfOneNone(t *testing.T) {
 		Collections []struct{ Name string }
 		SHA256      string
 	}
-	on.mustRead(&dumped, "store", "dump", file, "--data", data)
+	on.mustRead(&dumped, "store", "dump", file, "--data", data, "--photos", photos)
 	if dumped.Documents < 20 || len(dumped.Collections) < 15 || len(dumped.SHA256) != 64 {
 		t.Errorf("dumped: %+v", dumped)
 	}
@@ -59,11 +59,11 @@ func TestALoadedDumpServesTheSameContentAndHalfOfOneNone(t *testing.T) {
 	on.run("", "store", "check", "--data", restored).expect(1, "load with the same file again")
 	on.run("", "store", "dump", filepath.Join(t.TempDir(), "dump"), "--data", restored).expect(1, "the store is incomplete")
 	refused := launch.Begin(t, standalone, nil, launch.FreePorts(restored)...)
-	if status := refused.Wait(); status != 1 || !strings.Contains(refused.Printed(), "load with the same file again") || strings.Count(refused.Printed(), "\n") != 1 {
+	if status := refused.Wait(); status != 1 || !strings.Contains(refused.Printed(), "load with the same file again") || strings.Count(refused.Logged(), "\n") != 1 {
 		t.Errorf("standalone ended with %d:\n%s", status, refused.Printed())
 	}
 
-	on.mustRead(&loaded, "store", "load", file, "--data", restored)
+	on.mustRead(&loaded, "store", "load", file, "--data", restored, "--photos", photos)
 	if loaded.Documents != dumped.Documents {
 		t.Errorf("loaded: %+v", loaded)
 	}

@@ -18,6 +18,8 @@ var getAlbumTrees = map[string]string{
 waybook-standalone server getAlbum
   waybook-standalone server waybook.album.v1.AlbumService/GetAlbum
     waybook-standalone client get albums
+    waybook-standalone server waybook.account.v1.AccountService/ListHiddenUsers
+      waybook-standalone client scan users
     waybook-standalone server waybook.account.v1.AccountService/BatchGetUsers
       waybook-standalone client get users
 `,
@@ -26,6 +28,9 @@ waybook-edge server getAlbum
   waybook-edge client waybook.album.v1.AlbumService/GetAlbum
     waybook-album server waybook.album.v1.AlbumService/GetAlbum
       waybook-album client get albums
+      waybook-album client waybook.account.v1.AccountService/ListHiddenUsers
+        waybook-account server waybook.account.v1.AccountService/ListHiddenUsers
+          waybook-account client scan users
       waybook-album client waybook.account.v1.AccountService/BatchGetUsers
         waybook-account server waybook.account.v1.AccountService/BatchGetUsers
           waybook-account client get users

@@ -2,6 +2,7 @@ package operations_test
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/internal/waybooktest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
@@ -54,6 +56,25 @@ func TestAUserLogsInWithAPipedPassword(t *testing.T) {
 	o.run("", "user", "create", "Bob", "--email", "ANN@example.org", "--no-password").expect(4)
 	if shown := o.must("user", "update", id, "--name", "安", "--icon", "a.gif"); !strings.Contains(shown, "NAME          安\n") || !strings.Contains(shown, "ICON          a.gif\n") {
 		t.Errorf("updated:\n%s", shown)
+	}
+}
+
+func TestAPersonRegistersWithAnInvitationOfTheOperator(t *testing.T) {
+	t.Parallel()
+	closed := operator{t, startEmpty(t).GRPC}
+	closed.run("", "user", "invite").expect(4, "-registration invite")
+	w := startEmpty(t, "-registration=invite")
+	o := operator{t, w.GRPC}
+	var made struct{ Code string }
+	o.mustRead(&made, "user", "invite")
+	if shown := o.must("user", "invite"); !regexp.MustCompile(`^[0-9a-f]{32}\nexpires 20`).MatchString(shown) {
+		t.Errorf("it prints %q", shown)
+	}
+	form := "func=register&email=ann%40example.com&password=correct+horse&nickname=Ann&invitation=" + made.Code
+	client := waybooktest.ClientAt(t, w.HTTP)
+	client.Post(form).MustSucceed(t)
+	if reason := client.Post(form).Reason(); reason != "INVITATION_INVALID" || !o.logsIn("ann@example.com", "correct horse") {
+		t.Errorf("a second use gets %q", reason)
 	}
 }
 

@@ -19,23 +19,14 @@ import (
 func TestTheSiteOfTheEveningClosesAnOldServiceForWrites(t *testing.T) {
 	t.Parallel()
 	examples.Need(t, "nginx")
-	blocks, err := examples.Blocks(examples.Docs + "moving-in.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	old := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "of old") }))
 	defer old.Close()
 	address, behind := launch.Address(t), launch.Address(t)
-	for _, block := range blocks {
-		if block.Language != "nginx" || !strings.Contains(block.Text, "$closed") {
-			continue
-		}
-		text := strings.ReplaceAll(block.Text, "127.0.0.1:8078", behind)
-		program, environment, args := nginxWith(t, replaced(t, text, "listen 80;", "listen "+address+";", "http://127.0.0.1:8079", old.URL))
-		process := launch.Begin(t, program, environment, args...)
-		t.Cleanup(func() { process.End(syscall.SIGTERM) }) // SIGKILL would leave nginx's workers behind
-		awaitListening(t, program, process, behind)
-	}
+	site := replaced(t, strings.ReplaceAll(example(t, "proxy/evening.conf"), "127.0.0.1:8078", behind), "listen 80;", "listen "+address+";", "http://127.0.0.1:8079", old.URL)
+	program, environment, args := nginxWith(t, site)
+	process := launch.Begin(t, program, environment, args...)
+	t.Cleanup(func() { process.End(syscall.SIGTERM) }) // SIGKILL would leave nginx's workers behind
+	awaitListening(t, program, process, behind)
 	client := waybooktest.ClientAt(t, address)
 	expect := func(isOpen bool, method, path, body, kind string) {
 		t.Helper()

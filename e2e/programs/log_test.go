@@ -13,7 +13,7 @@ import (
 func TestTheLogNamesTheAddressesTheStoreAndWhyTheProgramStopped(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
-	p := launch.Start(t, binary, data, "-demo=false") // creating the demo content is in the audit log
+	p := launch.Start(t, binary, data) // making demo content is not in the audit log
 	p.End(syscall.SIGTERM)
 	lines := strings.Split(strings.TrimSuffix(p.Logged(), "\n"), "\n")
 	if len(lines) != 3 {

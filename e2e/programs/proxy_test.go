@@ -120,7 +120,7 @@ func ofGuide(t *testing.T, language, photos string) string {
 
 func nginx(t *testing.T, own ports, upstream string) (program string, environment, args []string) {
 	return nginxWith(t, replaced(t, example(t, "proxy/nginx.conf"),
-		"server 127.0.0.1:8080;", "server "+upstream+";", "proxy_read_timeout 60s;", "proxy_read_timeout 10s;", "    location / {", ofGuide(t, "nginx", own.photos)+"    location / {",
+		"server 127.0.0.1:8080;", "server "+upstream+";", "proxy_read_timeout 75s;", "proxy_read_timeout 10s;", "    location / {", ofGuide(t, "nginx", own.photos)+"    location / {",
 		"listen 80;", "listen "+own.http+";", "listen 443 ssl", "listen "+own.https+" ssl",
 		"/etc/ssl/waybook/fullchain.pem", own.certificate, "/etc/ssl/waybook/privkey.pem", own.key))
 }
@@ -147,7 +147,7 @@ func caddy(t *testing.T, own ports, upstream string) (program string, environmen
 	_, https, _ := net.SplitHostPort(own.https)
 	settings := "{\nadmin off\nhttp_port " + http + "\nhttps_port " + https + "\ndefault_bind 127.0.0.1\n" +
 		"skip_install_trust\nservers {\nprotocols h1 h2\n}\n}\n"
-	file := write(t, directory, "Caddyfile", settings+replaced(t, example(t, "proxy/Caddyfile"), "response_header_timeout 60s", "response_header_timeout 10s",
+	file := write(t, directory, "Caddyfile", settings+replaced(t, example(t, "proxy/Caddyfile"), "response_header_timeout 75s", "response_header_timeout 10s",
 		"	reverse_proxy 127.0.0.1:8080", ofGuide(t, "caddy", own.photos)+"	reverse_proxy "+upstream,
 		"# tls /etc/ssl/waybook/fullchain.pem /etc/ssl/waybook/privkey.pem", "tls "+own.certificate+" "+own.key))
 	return "caddy", []string{"HOME=" + directory, "XDG_DATA_HOME=" + filepath.Join(directory, "data"), "XDG_CONFIG_HOME=" + filepath.Join(directory, "config")},

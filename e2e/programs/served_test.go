@@ -209,6 +209,9 @@ func TestThePhotosOfAnOldServiceAreServedByTheProxies(t *testing.T) {
 			t.Error(header)
 		}
 		expect(t, get("2.jpg"), 404, "")
+		// Waybook's own are its own.
+		client.URL = "https://" + site + "/upload/album/1/2-thumb.jpg"
+		expect(t, client.Get(""), 404, "ALBUM NOT FOUND")
 		expect(t, get(""), 404, "")
 	})
 }
@@ -245,7 +248,7 @@ func TestTheProxiesFailInXML(t *testing.T) {
 		{"down", launch.Address(t), form(1), 502, "SERVICE UNAVAILABLE", "5"},
 		{"broken", listen(func(c net.Conn) { _ = c.Close() }), form(1), 502, "SERVICE UNAVAILABLE", "5"},
 		{"slow", listen(func(net.Conn) {}), form(1), 504, "SERVICE TIMEOUT", "5"},
-		{"too large", installed(t).HTTP, form(5 << 20), 413, "REQUEST TOO LARGE", ""},
+		{"too large", installed(t).HTTP, form(25 << 20), 413, "REQUEST TOO LARGE", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -258,4 +261,32 @@ func TestTheProxiesFailInXML(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A photo, and the refusal of one that a client sends whole before it reads.
+func TestPhotosPassTheProxies(t *testing.T) {
+	t.Parallel()
+	waybook := installed(t, "-demo")
+	password, err := os.ReadFile(filepath.Join(waybook.Data, "demo-password"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	eachProxy(t, waybook.HTTP, func(t *testing.T, p *proxy) {
+		client := p.client("127.0.0.1")
+		login := client.Post("func=login&email=demo@waybook.example&password=" + url.QueryEscape(strings.TrimSpace(string(password))))
+		login.MustSucceed(t)
+		album := client.Post("func=addAlbum&albumTitle=x&category=1&lat=1&lng=2").MustSucceed(t).Text("albumID")
+		send := func(size int) waybooktest.Reply {
+			const picture = "GIF89a\x01\x00\x01\x00\x80\x00\x00\xff\xff\xff\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;"
+			body := "--b\r\nContent-Disposition: form-data; name=\"photo\"; filename=\"a.gif\"\r\n\r\n" + picture + strings.Repeat("\x00", size) + "\r\n--b--\r\n"
+			request := client.Request(http.MethodPost, "func=addPhoto&albumID="+album, strings.NewReader(body))
+			request.Header.Set("Content-Type", "multipart/form-data; boundary=b")
+			return client.Send(request)
+		}
+		expect(t, send(0), 200, "SUCCESS")
+		expect(t, send(19<<20), 200, "SUCCESS")
+		expect(t, send(21<<20), 200, "PHOTO TOO LARGE")
+		clear(client.Cookies)
+		expect(t, send(19<<20), 200, "LOGIN REQUIRED")
+	})
 }

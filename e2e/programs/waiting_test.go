@@ -45,7 +45,7 @@ func TestAProgramThatStartsBeforeMongoDBWaitsAliveAndThenServes(t *testing.T) {
 	if status, body := probe(t, admin, "/healthz"); status != 200 {
 		t.Errorf("not alive: %d %q", status, body)
 	}
-	if p.Out() != "" {
+	if p.Out() != "Connecting to MongoDB.\n" {
 		t.Errorf("printed before it is ready: %q", p.Out())
 	}
 

@@ -70,7 +70,7 @@ func startAudited(t *testing.T, options ...waybooktest.Option) *audited {
 	written := &journal{}
 	// An audit line is written whatever the level of the log.
 	log := slog.New(slog.NewJSONHandler(written, &slog.HandlerOptions{Level: slog.LevelError + 1}))
-	return &audited{startSecured(t, log, append([]waybooktest.Option{waybooktest.Flags("-audit-log=true")}, options...)...), written}
+	return &audited{startSecured(t, log, append([]waybooktest.Option{waybooktest.Flags("-audit-log=true", "-registration=open")}, options...)...), written}
 }
 
 // caller has the clients of a connection.
@@ -140,6 +140,15 @@ func TestEachEventIsOneLineOfTheAuditLogWithItsFields(t *testing.T) {
 		{"a user with the address of another", calling(operator.Account.CreateUser, &accountv1.CreateUserRequest{Name: "Di", Email: address}), event("user_created", "refused", "EMAIL_TAKEN", "operator", accounts+"CreateUser", "email_hash", annHash)},
 		{"a new name", calling(operator.Account.UpdateUser, &accountv1.UpdateUserRequest{UserId: ann, Name: new("Anna")}), event("user_changed", "ok", "", "operator", accounts+"UpdateUser", "user_id", user)},
 		{"a new password", calling(operator.Account.UpdateUser, &accountv1.UpdateUserRequest{UserId: ann, Password: new(password)}), event("password_set", "ok", "", "operator", accounts+"UpdateUser", "user_id", user)},
+		{"a stranger", calling(edge.Account.RegisterUser, &accountv1.RegisterUserRequest{Name: "Ed", Email: "ed@waybook.example", Password: password, ClientAddress: "192.0.2.7"}),
+			event("user_registered", "ok", "", "edge", accounts+"RegisterUser", "client_address", "192.0.2.7", "email_hash", hashOf("ed@waybook.example"))},
+		{"a stranger with the address of another", calling(edge.Account.RegisterUser, &accountv1.RegisterUserRequest{Name: "Ed", Email: address, Password: password}),
+			event("user_registered", "refused", "EMAIL_TAKEN", "edge", accounts+"RegisterUser", "email_hash", annHash)},
+		{"an invitation that nobody needs", calling(operator.Account.CreateInvitation, &accountv1.CreateInvitationRequest{}),
+			event("invitation_created", "refused", "INVITATIONS_OFF", "operator", accounts+"CreateInvitation")},
+		{"a new profile", calling(edge.Account.UpdateProfile, &accountv1.UpdateProfileRequest{ActorId: ann, Name: new("Anne")}), event("user_changed", "ok", "", "edge", accounts+"UpdateProfile", "user_id", user)},
+		{"a new password by a session that ended", calling(edge.Account.ChangePassword, &accountv1.ChangePasswordRequest{ActorId: ann, Token: token, OldPassword: password, NewPassword: password}),
+			event("password_changed", "refused", "LOGIN_REQUIRED", "edge", accounts+"ChangePassword", "user_id", user)},
 		{"a login", func(ctx context.Context) error { return logIn(address, password) },
 			event("login", "ok", "", "edge", accounts+"Authenticate", "user_id", user, "client_address", "192.0.2.7", "email_hash", annHash)},
 		{"a wrong password", func(ctx context.Context) error { return logIn(address, "wrong") },
@@ -184,7 +193,7 @@ func TestEachEventIsOneLineOfTheAuditLogWithItsFields(t *testing.T) {
 			continue
 		}
 		seen[c.want["event"].(string)] = true
-		if c.what == "a new user" && len(lines) == 1 { // its identifier is not known before
+		if (c.what == "a new user" || c.what == "a stranger") && len(lines) == 1 { // its identifier is not known before
 			delete(lines[0], "user_id")
 		}
 		if len(lines) != 1 || !maps.Equal(lines[0], c.want) {

@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 
+	"github.com/waybook/waybook/internal/storetest"
 	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 )
@@ -196,4 +197,21 @@ func TestEqualIdentifiersOfDifferentKindsAreApart(t *testing.T) {
 			t.Errorf("%s: photos %v", k.service, all)
 		}
 	}
+}
+
+func TestACommentIsCountedByTheCallThatRemovesIt(t *testing.T) {
+	t.Parallel()
+	onEachEngine(t, func(t *testing.T, p *parts) {
+		owner, author := p.newUser("owner"), p.newUser("author")
+		for i, k := range p.kinds() {
+			on := p.items(owner)[i]
+			for _, values := range []fields{{"actor_id": owner, "id": on.id}, {"kind": int(k.of)}} {
+				must(on.add(t.Context(), author, "", "x"))(t)
+				asked := values.and(fields{"author_id": author})
+				p.store.beforeNext(storetest.Call{Collection: k.service + "_comments", Verb: "delete"}, func() { k.removeBy(asked, 1, false) })
+				k.removeBy(asked, 0, false)
+			}
+		}
+		p.check()
+	})
 }

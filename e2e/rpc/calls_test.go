@@ -12,6 +12,7 @@ import (
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	_ "github.com/waybook/waybook/proto/gen/waybook/store/v1" // registers its contract
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
@@ -109,6 +110,10 @@ func (t target) validRequest(user, album, blog, poi int64) proto.Message {
 	switch t.Name() {
 	case "Authenticate":
 		return &accountv1.AuthenticateRequest{Email: "x@waybook.example", Password: "x", ClientAddress: "x"}
+	case "RegisterUser":
+		return &accountv1.RegisterUserRequest{Name: "x", Email: "new@waybook.example", Password: "long enough", Invitation: "x"}
+	case "ChangePassword":
+		return &accountv1.ChangePasswordRequest{ActorId: user, Token: strings.Repeat("0", 32), OldPassword: "x", NewPassword: "long enough"}
 	case "DeleteUser": // of one who is gone, because a user has to be disabled before
 		return &accountv1.DeleteUserRequest{UserId: 1}
 	case "CreateBlog":
@@ -120,6 +125,8 @@ func (t target) validRequest(user, album, blog, poi int64) proto.Message {
 		return &moveinv1.MoveInRequest{Records: whole(record, "1", user, 1)}
 	case "ResolveOldIds":
 		return &moveinv1.ResolveOldIdsRequest{OldIds: []*moveinv1.OldIdentifier{{Kind: t.kind(), OldId: "x"}}}
+	case "Upload":
+		return &photov1.UploadRequest{Part: &photov1.UploadRequest_Start{Start: ofAlbum(user, album)}}
 	case "ImportPois":
 		return batchOf(user, importedPoi("x", "x"))
 	case "SearchNearby":
@@ -141,7 +148,7 @@ func (t target) validRequest(user, album, blog, poi int64) proto.Message {
 		"album_id": album, "blog_id": blog, "poi_id": poi, "photo_id": int64(1), "comment_id": int64(1),
 		"name": "x", "title": "x", "text": "x", "url": "x", "key": "x", "kind": t.kind().Number(),
 		"token": strings.Repeat("0", 32), "choice": int32(1),
-		"sha256": make([]byte, 32),
+		"sha256": make([]byte, 32), "size": photov1.PhotoSize_PHOTO_SIZE_VIEW.Number(),
 	}
 	request := newMessage(t.Input()).ProtoReflect()
 	fields := request.Descriptor().Fields()

@@ -32,6 +32,7 @@ func TestStoreReadsEndWhenTheCallerCancels(t *testing.T) {
 	}))
 	owner := p.newUser("a")
 	album := p.newAlbum(owner, "x")
+	p.getAlbum(album) // which asks for the hidden users
 	for name, call := range map[string]func(context.Context) error{
 		"a document": func(ctx context.Context) error {
 			return failed(p.Album.GetAlbum(ctx, &albumv1.GetAlbumRequest{AlbumId: album}))

@@ -26,8 +26,9 @@ import (
 // repeats the contract by hand: a method that more callers may call than they need is a way
 // to take over accounts.
 var leastOfAccount = map[string][]string{
-	"Authenticate": {"edge"}, "VerifySession": {"edge"}, "CloseSession": {"edge"},
-	"BatchGetUsers": {"album", "blog", "poi"}, "GrantRewards": {"blog"},
+	"Authenticate": {"edge"}, "VerifySession": {"edge"}, "CloseSession": {"edge"}, "CloseAllSessions": {"edge"}, "ListSessions": {"edge"},
+	"RegisterUser": {"edge"}, "UpdateProfile": {"edge"}, "ChangePassword": {"edge"},
+	"BatchGetUsers": {"album", "blog", "poi"}, "ListHiddenUsers": {"album", "blog", "poi"}, "GrantRewards": {"blog"},
 }
 
 // secured is a running Waybook whose port needs certificates.

@@ -141,7 +141,7 @@ func TestEveryMethodAcceptsOldIdentifiers(t *testing.T) {
 	for _, first := range []int64{1000, id.MaxOld + 1000} {
 		old := first
 		for name, of := range everyTarget() {
-			if !of.hasContent() {
+			if !of.hasContent() || strings.Contains(name, ".Download") { // old photos have no files
 				continue
 			}
 			t.Run(fmt.Sprint(name, " of ", old), func(t *testing.T) {
@@ -274,7 +274,7 @@ func TestOnlyOldIdentifiersOfContentCostARead(t *testing.T) {
 	album, blog, poi := p.newAlbum(user, "x"), p.newBlog(user), p.newPoi(user, "x")
 	for name, of := range everyTarget() {
 		service, _, _ := strings.Cut(name, ".")
-		if slices.Contains([]string{"account", "movein", "store"}, service) || strings.Contains(name, ".Delete") {
+		if slices.Contains([]string{"account", "movein", "store"}, service) || strings.Contains(name, ".Delete") || strings.Contains(name, ".Upload") {
 			continue
 		}
 		before, want := reads.Load(), int64(0)

@@ -30,7 +30,7 @@ func startParts(t *testing.T) *parts {
 
 func startPartsOn(t *testing.T, store *brittle) *parts {
 	t.Helper()
-	w := waybooktest.StartOn(t, store, waybooktest.Flags("-session-ttl", sessionTTL.String()), waybooktest.Deps(func(deps *service.Deps) {
+	w := waybooktest.StartOn(t, store, waybooktest.Flags("-session-ttl", sessionTTL.String(), "-registration=invite", "-registrations-per-address=10"), waybooktest.Deps(func(deps *service.Deps) {
 		deps.Changes = service.Changes{Settling: settling, Kept: kept}
 	}))
 	return &parts{&waybook{w, t}, store}

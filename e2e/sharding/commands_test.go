@@ -2,7 +2,10 @@ package sharding_test
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +15,8 @@ import (
 
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/e2e/mongowire"
+	"github.com/waybook/waybook/internal/blob"
+	"github.com/waybook/waybook/internal/blob/gridfs"
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/mongo"
@@ -41,6 +46,7 @@ func TestTheTableOfCommandsIsCurrent(t *testing.T) {
 		c.runEverything(p, c.fill(p))
 		c.maintain()
 		c.askMore()
+		c.storeFiles()
 		c.fillSmall()
 		commands, isComplete := c.server.Since(0)
 		if !isComplete {
@@ -181,6 +187,11 @@ func (c *cluster) kindOf(command mongowire.Command) string {
 			return placementOf(spec)
 		}
 	}
+	for _, each := range []string{gridfs.Files, gridfs.Chunks} {
+		if strings.HasSuffix(command.Collection, "_photos"+each) {
+			return strings.TrimPrefix(each, ".")
+		}
+	}
 	if command.Database == "config" {
 		name = "config." + name
 	}
@@ -201,6 +212,27 @@ func (c *cluster) maintain() {
 	_, err = storekeeping.Prepare(t.Context(), c.options())
 	waybooktest.OK(t, err)
 	waybooktest.OK(t, storekeeping.Renew(t.Context(), c.options()))
+}
+
+// storeFiles does to a store of files what services do.
+func (c *cluster) storeFiles() {
+	t := c.t
+	t.Helper()
+	files, err := gridfs.Open(t.Context(), c.engine, "album_photos")
+	waybooktest.OK(t, err)
+	key := blob.Key{File: 1, Kind: blob.Original}
+	waybooktest.OK(t, files.Put(t.Context(), key, strings.NewReader("a picture")))
+	if err := files.Put(t.Context(), key, strings.NewReader("another one")); !errors.Is(err, blob.ErrExists) {
+		t.Errorf("a second file has the same key: %v", err)
+	}
+	opened, err := files.Open(t.Context(), key)
+	waybooktest.OK(t, err)
+	_, err = io.ReadAll(opened)
+	waybooktest.OK(t, err)
+	waybooktest.OK(t, files.DeleteUnfinished(t.Context(), key))
+	if _, err := blob.Sweep(t.Context(), files, 0, func(context.Context, blob.Key) (bool, error) { return false, nil }); err != nil {
+		t.Error(err)
+	}
 }
 
 // askMore asks what the storage port can be asked and no service asks.

@@ -111,6 +111,7 @@ func operations() (all []operation) {
 	login := func(c material) string {
 		return "email=" + url.QueryEscape(c.visitor.email) + "&password=" + url.QueryEscape(password)
 	}
+	registered := 0
 	named := []operation{
 		{name: "updateAlbum", isOwner: true, parameters: func(c material) string { return fmt.Sprint("albumTitle=y&albumID=", c.album) }},
 		{name: "updateBlog", isOwner: true, parameters: func(c material) string { return movedEntry + fmt.Sprint("&blogID=", c.blog) }},
@@ -120,6 +121,13 @@ func operations() (all []operation) {
 		{name: "withdrawRecommendation with POIID", parameters: func(c material) string { return fmt.Sprint("POIID=", c.poi2) }},
 		{name: "login", parameters: login},
 		{name: "login again", parameters: login},
+		{name: "register", parameters: func(material) string {
+			registered++
+			return fmt.Sprintf("email=%d@waybook.example&nickname=x&password=%s", registered, url.QueryEscape(password))
+		}},
+		{name: "changePassword", isOwner: true, parameters: func(material) string {
+			return "oldPassword=" + url.QueryEscape(password) + "&newPassword=" + url.QueryEscape(password)
+		}},
 		{name: "ImportPois of two landmarks", call: importPois},
 		{name: "BatchGetAlbums in three places", call: batchGet},
 		{name: "SearchNearby of albums", call: nearbyAlbums},

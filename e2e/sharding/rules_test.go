@@ -118,7 +118,7 @@ func sweptWrites() map[string]string {
 	}
 	swept["delete album_photos"], swept["delete poi_photos"] = children, children
 	swept["delete blog_ballots"], swept["delete rewards"] = children, gone
-	for _, each := range []string{"sessions", "login_attempts"} {
+	for _, each := range []string{"sessions", "login_attempts", "invitations"} {
 		swept["delete "+each] = expired
 	}
 	return swept

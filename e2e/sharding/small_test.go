@@ -2,7 +2,6 @@ package sharding_test
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -14,13 +13,6 @@ import (
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/smallids"
 	"github.com/waybook/waybook/internal/waybooktest"
-)
-
-const (
-	clientsPage = "../../docs/clients.md"
-	// The table is between these lines.
-	smallBegin = "<!-- begin of the table of small identifiers: tools/update -->\n"
-	smallEnd   = "<!-- end of the table of small identifiers -->\n"
 )
 
 // small returns a material as a client with 32 bits names it.
@@ -70,26 +62,12 @@ func TestTheTableOfSmallIdentifiersIsCurrent(t *testing.T) {
 			names[cells] = append(names[cells], function)
 		}
 	}
-	want := "\n| operation | commands | with small identifiers |\n| --- | --- | --- |\n"
+	want := "| operation | commands | with small identifiers |\n| --- | --- | --- |\n"
 	for _, cells := range sorted(names) {
 		slices.Sort(names[cells])
 		want += "| " + strings.Join(names[cells], ", ") + " " + cells + "\n"
 	}
-	want += "\n"
-	page, err := os.ReadFile(clientsPage)
-	waybooktest.OK(t, err)
-	before, rest, hasBegin := strings.Cut(string(page), smallBegin)
-	shown, after, hasEnd := strings.Cut(rest, smallEnd)
-	if !hasBegin || !hasEnd {
-		t.Fatalf("%s lacks the lines\n%s%s", clientsPage, smallBegin, smallEnd)
-	}
-	if *update {
-		waybooktest.OK(t, os.WriteFile(clientsPage, []byte(before+smallBegin+want+smallEnd+after), 0o644))
-		return
-	}
-	if shown != want {
-		t.Errorf("the table in %s is stale: run tools/update\n%s", clientsPage, want)
-	}
+	expectTable(t, "testdata/small.md", want)
 }
 
 // fillSmall makes content with small identifiers, in a database of its own, and lets a second process start.

@@ -12,14 +12,7 @@ import (
 	"github.com/waybook/waybook/internal/waybooktest"
 )
 
-var update = flag.Bool("update", false, "rewrite the table of docs/scale.md and that of commands")
-
-const (
-	scalePage = "../../docs/scale.md"
-	// The table is between these lines.
-	shardsBegin = "<!-- begin of the table of shards: tools/update -->\n"
-	shardsEnd   = "<!-- end of the table of shards -->\n"
-)
+var update = flag.Bool("update", false, "rewrite the tables in testdata")
 
 // asked is what the commands of an operation ask.
 type asked struct {
@@ -141,19 +134,19 @@ func TestTheTableOfShardsIsCurrent(t *testing.T) {
 		steps := stepsOf(t, each)
 		rows = append(rows, row{each.name, fmt.Sprintf("| %d | %d | %s | %s |", a.commands, len(steps), a.shards(), a.which())})
 	}
-	page, err := os.ReadFile(scalePage)
-	waybooktest.OK(t, err)
-	before, rest, hasBegin := strings.Cut(string(page), shardsBegin)
-	shown, after, hasEnd := strings.Cut(rest, shardsEnd)
-	if !hasBegin || !hasEnd {
-		t.Fatalf("%s lacks the lines\n%s%s", scalePage, shardsBegin, shardsEnd)
-	}
-	want := "\n" + tableOf(rows) + "\n"
+	expectTable(t, "testdata/shards.md", tableOf(rows))
+}
+
+// expectTable compares a file with what it should hold, or writes it.
+func expectTable(t *testing.T, file, want string) {
+	t.Helper()
 	if *update {
-		waybooktest.OK(t, os.WriteFile(scalePage, []byte(before+shardsBegin+want+shardsEnd+after), 0o644))
+		waybooktest.OK(t, os.WriteFile(file, []byte(want), 0o644))
 		return
 	}
-	if shown != want {
-		t.Errorf("the table in %s is stale: run tools/update\n%s", scalePage, want)
+	shown, err := os.ReadFile(file)
+	waybooktest.OK(t, err)
+	if string(shown) != want {
+		t.Errorf("%s is stale: run tools/update\n%s", file, want)
 	}
 }

@@ -29,7 +29,7 @@ func layers() map[string]layer {
 		}},
 		"moving in":    {folders: []string{"moving"}, forbidden: []string{"services", "console", "standalone", "waybookctl"}},
 		"the content":  {folders: []string{"internal/content"}, forbidden: above},
-		"the platform": {folders: []string{"internal/platform"}, forbidden: append([]string{"internal/content"}, above...)},
+		"the platform": {folders: []string{"internal/platform", "internal/upload"}, forbidden: append([]string{"internal/content"}, above...)},
 		"the foundation": {
 			folders: []string{
 				"internal/arena", "internal/blob", "internal/chance", "internal/clients", "internal/docstore", "internal/storetest", "internal/id",

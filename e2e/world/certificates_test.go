@@ -255,7 +255,7 @@ func (w *wire) serve(env process.Env, interceptors *service.Interceptors, servic
 		return err
 	}
 	w.identities = append(w.identities, env.Transport.Identity)
-	service.Serve(env, "gRPC", w.listener, access.NewPolicy(rules, nil), interceptors, nil, services...)
+	service.Serve(env, "gRPC", w.listener, access.NewPolicy(rules, nil), interceptors, service.Copied{}, services...)
 	return nil
 }
 

@@ -41,7 +41,7 @@ const (
 	Unreadable       // a value that is not valid text
 )
 
-// ParseQuery adds the parameters of a query. Call it before ParseBody and ParseMultipart. It
+// ParseQuery adds the parameters of a query. Call it before the body is read. It
 // reports whether there are at most MaxParameters.
 func (f *Form) ParseQuery(encoded string, charset Charset) (within bool) {
 	within = f.parse(encoded, charset)

@@ -3,6 +3,7 @@ package form
 import (
 	"bytes"
 	"errors"
+	"io"
 	"mime/multipart"
 	"net/textproto"
 	"strings"
@@ -16,6 +17,19 @@ func part(headers, value string) string { return "--b\r\n" + headers + "\r\n\r\n
 
 // named returns the header of a part with a name.
 func named(name string) string { return `Content-Disposition: form-data; name="` + name + `"` }
+
+// parseMultipart adds the parameters of a body that has no file.
+func (f *Form) parseMultipart(body, boundary string, charset Charset) error {
+	multi, err := NewMultipart(strings.NewReader(body), boundary, charset)
+	if err != nil {
+		return err
+	}
+	file, err := multi.ReadFields(f)
+	if file != nil {
+		return file.NotAccepted()
+	}
+	return err
+}
 
 func TestAMultipartBodyIsParsedAsTheContractSays(t *testing.T) {
 	const utf8, latin1, big5 = "\r\nContent-Type: text/plain; charset=utf-8", "\r\nContent-Type: text/plain; charset=ISO-8859-1", "\r\nContent-Type: text/plain; charset=big5"
@@ -48,7 +62,7 @@ func TestAMultipartBodyIsParsedAsTheContractSays(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var f Form
-			if err := f.ParseMultipart(c.body+"--b--\r\n", "b", c.charset); err != nil {
+			if err := f.parseMultipart(c.body+"--b--\r\n", "b", c.charset); err != nil {
 				t.Fatal(err)
 			}
 			if got, found := f.Get("a"); got != c.want || found != c.found {
@@ -61,7 +75,7 @@ func TestAMultipartBodyIsParsedAsTheContractSays(t *testing.T) {
 func TestABoundaryHasAtMost70Characters(t *testing.T) {
 	for boundary, accepted := range map[string]bool{"": false, "b": true, strings.Repeat("b", 70): true, strings.Repeat("b", 71): false} {
 		body := strings.ReplaceAll(part(named("a"), "1")+"--b--\r\n", "--b", "--"+boundary)
-		if err := new(Form).ParseMultipart(body, boundary, UTF8); (err == nil) != accepted {
+		if err := new(Form).parseMultipart(body, boundary, UTF8); (err == nil) != accepted {
 			t.Errorf("%d characters: %v", len(boundary), err)
 		}
 	}
@@ -90,7 +104,7 @@ func TestAMultipartBodyThatIsNoFormIsRefused(t *testing.T) {
 		{"too many parts", strings.Repeat(part(named("a"), "1"), MaxParameters+1) + end, "b", "TOO MANY PARAMETERS"},
 	} {
 		var f Form
-		err := f.ParseMultipart(c.body, c.boundary, UTF8)
+		err := f.parseMultipart(c.body, c.boundary, UTF8)
 		var failed *failure.Failure
 		if !errors.As(err, &failed) || failed.Info != c.info {
 			t.Errorf("%s: %v", c.name, err)
@@ -125,7 +139,7 @@ func FuzzAMultipartFormReadsBackTheSame(f *testing.F) {
 			t.Fatal(err)
 		}
 		var form Form
-		if err := form.ParseMultipart(body.String(), writer.Boundary(), UTF8); err != nil {
+		if err := form.parseMultipart(body.String(), writer.Boundary(), UTF8); err != nil {
 			if !isASCII(name) || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 				return // a name that a header cannot carry
 			}
@@ -147,16 +161,26 @@ func FuzzAMultipartFormReadsBackTheSame(f *testing.F) {
 func FuzzAMultipartBodyIsAFormOrAFailure(f *testing.F) {
 	f.Add(part(named("a"), "1")+"--b--", "b")
 	f.Add(part(named("a")+`; filename="x"`, "1")+"--b--", "b")
+	f.Add(part(named("a")+`; filename="x"`, "1")+part(named("b"), "2")+"--b--", "b")
 	f.Add("--b\nContent-Disposition: form-data; name=a\n\n1\n--b--", "b")
 	f.Add("preamble\r\n--b \t\r\n\r\n\r\n--b\r\n", "b")
 	f.Fuzz(func(t *testing.T, body, boundary string) {
 		var form Form
-		err := form.ParseMultipart(body, boundary, UTF8)
+		multi, err := NewMultipart(strings.NewReader(body), boundary, UTF8)
+		var file *File
+		if err == nil {
+			file, err = multi.ReadFields(&form)
+		}
+		size := 0
+		if file != nil {
+			content, _ := io.ReadAll(file) // it may end early
+			size = len(content)
+			err = multi.ReadEnd()
+		}
 		var failed *failure.Failure
 		if err != nil && !errors.As(err, &failed) {
 			t.Fatal(err)
 		}
-		size := 0
 		for _, each := range form.parameters {
 			size += len(each.Name) + len(each.Value)
 		}

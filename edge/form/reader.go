@@ -64,11 +64,27 @@ func Required[T any](r *Reader, p *Parameter, field string, convert func(string)
 // RequiredInBody reads a parameter that must be in the body, because URLs end up in logs and
 // histories. It rejects the parameter in the query even if the body has it too.
 func RequiredInBody[T any](r *Reader, p *Parameter, field string, convert func(string) (T, bool)) (value T) {
-	if r.Form.InQuery(p.Name) {
-		r.Reject(p, "send it in the body")
+	if r.isExposed(p) {
 		return value
 	}
 	return Required(r, p, field, convert)
+}
+
+// OptionalInBody is Optional for a parameter that must be in the body, as with RequiredInBody.
+func OptionalInBody[T any](r *Reader, p *Parameter, field string, convert func(string) (T, bool)) *T {
+	if r.isExposed(p) {
+		return nil
+	}
+	return Optional(r, p, field, convert)
+}
+
+// isExposed rejects a parameter that is in the query.
+func (r *Reader) isExposed(p *Parameter) bool {
+	isInQuery := r.Form.InQuery(p.Name)
+	if isInQuery {
+		r.Reject(p, "send it in the body")
+	}
+	return isInQuery
 }
 
 // Optional reads a parameter that may be absent. It returns nil if it is absent or invalid. An

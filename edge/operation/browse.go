@@ -62,7 +62,7 @@ var shownPois = reply.List[*poiv1.Poi]{Name: "POIList", Item: "POI", WriteItem: 
 // getRecentBlogList lists everybody's published entries, the latest planned date first (rule 17.18).
 func getRecentBlogList(c *Config) Function {
 	return Function{
-		Name: "getRecentBlogList", Rule: "17.18", Title: form.Title{"List all diary entries", "列出所有日誌"}, Effect: Reads, IsAddition: true,
+		Name: "getRecentBlogList", Rule: "17.18", Title: form.Title{"List all diary entries", "列出所有日記"}, Effect: Reads, IsAddition: true,
 		Operations: only(tokenList(c, func(in *Input) *blogv1.ListBlogsRequest {
 			return &blogv1.ListBlogsRequest{Order: blogv1.BlogOrder_BLOG_ORDER_RECENT, Type: optionalBlogType(in)}
 		}, c.Blog.ListBlogs, (*blogv1.ListBlogsResponse).GetBlogs, shownBlogs)),
@@ -79,7 +79,7 @@ var shownBlogs = reply.List[*blogv1.Blog]{Name: "blogList", Item: "blog", WriteI
 // getUserBlogList lists the published entries of a user (rules 7.27, 9.2 and 9.4).
 func getUserBlogList(c *Config) Function {
 	return Function{
-		Name: "getUserBlogList", Rule: "7.27", Title: form.Title{"List a user’s diary entries", "列出使用者的日誌"}, Effect: Reads, IsAddition: true,
+		Name: "getUserBlogList", Rule: "7.27", Title: form.Title{"List a user’s diary entries", "列出使用者的日記"}, Effect: Reads, IsAddition: true,
 		Operations: only(idList(c, func(in *Input) *blogv1.ListBlogsRequest {
 			return &blogv1.ListBlogsRequest{
 				View:        typev1.View_VIEW_SUMMARY,
@@ -96,7 +96,7 @@ func getUserBlogList(c *Config) Function {
 // getDatedBlogList lists the published entries of a year, a month or a day (rule 17.19).
 func getDatedBlogList(c *Config) Function {
 	return Function{
-		Name: "getDatedBlogList", Rule: "17.19", Title: form.Title{"List diary entries by date", "依日期列出日誌"}, Effect: Reads, IsAddition: true,
+		Name: "getDatedBlogList", Rule: "17.19", Title: form.Title{"List diary entries by date", "依日期列出日記"}, Effect: Reads, IsAddition: true,
 		Operations: only(tokenList(c, datedBlogsRequest, c.Blog.ListBlogs, (*blogv1.ListBlogsResponse).GetBlogs, shownBlogs)),
 	}
 }

@@ -1,6 +1,8 @@
 package operation
 
 import (
+	"context"
+
 	"github.com/waybook/waybook/edge/form"
 	"github.com/waybook/waybook/edge/reply"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
@@ -9,22 +11,31 @@ import (
 	recommendationv1 "github.com/waybook/waybook/proto/gen/waybook/recommendation/v1"
 )
 
-// addPhoto adds a photo to an album or a landmark of the user (rule 17.7).
+// addPhoto adds a photo to an album or a landmark of the user: an address (rule 17.7) or a file (rule 17.23).
 func addPhoto(c *Config) Function {
+	operations := of(c, withPhotos, func(in *Input, to content) *photov1.AddPhotoRequest {
+		request := about(in, to, &photov1.AddPhotoRequest{ActorId: int64(in.User)})
+		address := &paramThumbnail
+		if to.variant == OfPoi {
+			address = &paramPhoto
+		}
+		request.Url = required(in, address, "url", form.Text)
+		request.Description = form.Or(optional(in, &paramDescription, "description", form.Text), "")
+		request.RequestId = requestID(in)
+		return request
+	}, c.Photo.AddPhoto, func(out reply.Writer, response *photov1.AddPhotoResponse) { writePhotoID(out, response) })
+	for i, to := range withPhotos {
+		add := operations[i].Run
+		operations[i].Run = func(ctx context.Context, x *Exchange) error {
+			if x.In.File != nil {
+				return c.upload(ctx, x, to)
+			}
+			return add(ctx, x)
+		}
+	}
 	return Function{
 		Name: "addPhoto", Rule: "17.7", Title: form.Title{"Add a photo", "新增相片"}, Effect: Writes, IsAddition: true,
-		Operations: of(c, withPhotos, func(in *Input, to content) *photov1.AddPhotoRequest {
-			request := about(in, to, &photov1.AddPhotoRequest{RequestId: newRequestID(), ActorId: int64(in.User)})
-			address := &paramThumbnail
-			if to.variant == OfPoi {
-				address = &paramPhoto
-			}
-			request.Url = required(in, address, "url", form.Text)
-			request.Description = form.Or(optional(in, &paramDescription, "description", form.Text), "")
-			return request
-		}, c.Photo.AddPhoto, func(out reply.Writer, response *photov1.AddPhotoResponse) {
-			out.ID("photoID", response.GetPhoto().GetPhotoId(), "")
-		}),
+		File: paramPhoto.Name, Operations: operations,
 	}
 }
 

@@ -192,7 +192,7 @@ func (p *Parameter) setType(field protoreflect.FieldDescriptor) {
 			p.Type = ID
 		}
 	case protoreflect.StringKind:
-		if name == "password" {
+		if name == "password" || strings.HasSuffix(name, "_password") {
 			p.Type = Secret
 		}
 	}

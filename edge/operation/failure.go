@@ -39,7 +39,7 @@ func FailureOf(err error, in *form.Reader) *failure.Failure {
 	return failureOfDetails(answer, in, err)
 }
 
-// tooMany converts RESOURCE_EXHAUSTED. By the reason of the service, it is about login attempts
+// tooMany converts RESOURCE_EXHAUSTED. By the reason of the service, it is about attempts to log in
 // or a busy service. Without a reason, this client sends too many requests. The service may set
 // the time of the retry.
 func tooMany(answer *status.Status, cause error) *failure.Failure {
@@ -96,7 +96,9 @@ func failureOfReason(reason string) *failure.Failure {
 	switch reason {
 	case "ALBUM_NOT_FOUND", "BLOG_NOT_FOUND", "POI_NOT_FOUND", "PHOTO_NOT_FOUND",
 		"COMMENT_NOT_FOUND", "USER_NOT_FOUND", "VOTE_NOT_FOUND", "CHOICE_NOT_FOUND",
-		"ALREADY_VOTED", "CONFLICT", "NOT_OWNER", "LOGIN_REQUIRED", "PASSWORD_INCORRECT":
+		"ALREADY_VOTED", "CONFLICT", "NOT_OWNER", "LOGIN_REQUIRED", "PASSWORD_INCORRECT",
+		"PHOTO_NOT_SUPPORTED", "PHOTO_TOO_LARGE", "PHOTO_DAMAGED", "UPLOADS_OFF", "REQUEST_ID_REUSED",
+		"REGISTRATION_CLOSED", "INVITATION_INVALID", "EMAIL_TAKEN":
 		return failure.New(reason)
 	case "QUOTED_BLOG_NOT_FOUND":
 		quoted := form.Parameter{Name: paramReplyBlogID.Name, Hint: "no such blog"}

@@ -9,19 +9,21 @@ import (
 	"github.com/waybook/waybook/edge/form"
 )
 
-// somebody is a Caller with an address.
+// somebody is a Caller with an address and a session.
 type somebody struct{ nobody }
 
-func (somebody) Address() string { return "192.0.2.1" }
+func (somebody) Address() string          { return "192.0.2.1" }
+func (somebody) Session() (Session, bool) { return Session{7, strings.Repeat("0", 32)}, true }
 
 // isUnused reports whether the edge leaves a field to other callers: what it sets is what changes, it
 // shows all that it reads, a legacy client never says which state it saw, and the two parts of an
-// album's location change separately. A list has more to choose by than an operation has parameters; what is not set is valid.
+// album's location change separately. The address of a photo stays. A list has more to choose by than an operation has parameters; what is not set is valid.
 func isUnused(request protoreflect.Name, path string) bool {
-	if request == "ListAlbumsRequest" || request == "ListBlogsRequest" || request == "ListPoisRequest" {
+	if request == "ListAlbumsRequest" || request == "ListBlogsRequest" || request == "ListPoisRequest" || request == "ListSessionsRequest" {
 		return true
 	}
-	return path == "update_mask.paths" || path == "read_mask.paths" || path == "etag" || request == "UpdateAlbumRequest" && strings.HasPrefix(path, "location.")
+	return path == "update_mask.paths" || path == "read_mask.paths" || path == "etag" ||
+		request == "UpdateAlbumRequest" && strings.HasPrefix(path, "location.") || request == "UpdatePhotoRequest" && path == "url"
 }
 
 // A violation of a field must name the parameter of the client. If no parameter feeds the field,

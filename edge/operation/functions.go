@@ -18,13 +18,18 @@ type Function struct {
 	Effect Effect
 	// IsAddition says that the legacy contract does not have the function.
 	IsAddition bool
-	// IsOfSessions says that the function opens or closes sessions.
-	IsOfSessions bool
-	Operations   []Operation
+	// IsOfLogin says that the function serves those who log in here: it opens or closes a session, or sets a password.
+	IsOfLogin bool
+	// IsForStrangers says that a write needs no session, and IsOwn that a read needs one: it is of what only the user may
+	// see.
+	IsForStrangers, IsOwn bool
+	// File is the name of the file that a request may have; "" if it may have none.
+	File       string
+	Operations []Operation
 }
 
 // NeedsLogin reports whether the function is for users with a session only.
-func (f *Function) NeedsLogin() bool { return f.Effect == Writes && !f.IsOfSessions }
+func (f *Function) NeedsLogin() bool { return f.Effect == Writes && !f.IsForStrangers || f.IsOwn }
 
 // only returns the operation of a function that has no other.
 func only(h handler) []Operation { return []Operation{{handler: h}} }
@@ -34,7 +39,7 @@ func Table(c *Config) (table []Function) {
 	for _, each := range all {
 		f := each(c)
 		switch {
-		case f.IsOfSessions && c.Sessions == OpenedElsewhere, f.IsAddition && c.Additions == AdditionsWithheld:
+		case f.IsOfLogin && c.Sessions == OpenedElsewhere, f.IsAddition && c.Additions == AdditionsWithheld:
 			continue
 		case c.Additions == AdditionsWithheld:
 			f.Operations = slices.DeleteFunc(f.Operations, func(o Operation) bool { return o.Variant == WithIDs })
@@ -95,7 +100,7 @@ var selectors = [...]struct {
 	Deleting:  {"delete", paramDelete.Title, &paramDelete, true},
 	WithIDs:   {"withIDs", form.Title{"with identifiers", "含識別碼"}, &paramWithIDs, true},
 	OfAlbum:   {"album", form.Title{"album", "相簿"}, &paramAlbumID, false},
-	OfBlog:    {"blog", form.Title{"diary entry", "日誌"}, &paramBlogID, false},
+	OfBlog:    {"blog", form.Title{"diary entry", "日記"}, &paramBlogID, false},
 	OfPoi:     {"poi", form.Title{"landmark", "地標"}, &paramPoiID, false},
 	Around:    {"point", form.Title{"around a point", "某點周圍"}, &paramNearLat, false},
 	InBox:     {"box", form.Title{"in a box", "範圍內"}, &paramLatMin, false},

@@ -11,7 +11,7 @@ import (
 // getBlog reads an entry with its vote and its comments (rules 7.18 and 17.15).
 func getBlog(c *Config) Function {
 	return Function{
-		Name: "getBlog", Rule: "7.18", Title: form.Title{"Read a diary entry", "讀取日誌"}, Effect: Reads,
+		Name: "getBlog", Rule: "7.18", Title: form.Title{"Read a diary entry", "讀取日記"}, Effect: Reads,
 		Operations: withAndWithoutIDs(c, func(in *Input) *blogv1.GetBlogRequest {
 			return &blogv1.GetBlogRequest{BlogId: required(in, &paramBlogID, "blog_id", form.ID)}
 		}, c.Blog.GetBlog, writeBlog),

@@ -8,5 +8,6 @@ var all = []func(*Config) Function{
 	getBlog, getUserBlogList, login, logout, getNearbyPOIList, addPhoto, removePhoto, addComment,
 	replyComment, removeComment, recommend, withdrawRecommendation, castVote, getRecentAlbumList,
 	getRecentPOIList, getRecentBlogList, getDatedBlogList, getNearbyAlbumList, getNearbyBlogList,
-	getUserPOIList,
+	getUserPOIList, register, updateProfile, changePassword, getSessionList, closeOtherSessions,
+	removeCommentsByUser, updatePhoto,
 }

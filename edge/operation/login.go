@@ -14,7 +14,7 @@ import (
 // password only: the edge can open none by itself.
 func login(c *Config) Function {
 	return Function{
-		Name: "login", Rule: "12.1", Title: form.Title{"Log in", "登入"}, Effect: Writes, IsAddition: true, IsOfSessions: true,
+		Name: "login", Rule: "12.1", Title: form.Title{"Log in", "登入"}, Effect: Writes, IsAddition: true, IsOfLogin: true, IsForStrangers: true,
 		Operations: only(handler{asMessage(authenticateRequest), func(ctx context.Context, x *Exchange) error {
 			request := authenticateRequest(&x.In)
 			if err := x.In.complaint(request); err != nil {
@@ -56,7 +56,7 @@ func authenticateRequest(in *Input) *accountv1.AuthenticateRequest {
 // cookie (rule 12.9).
 func logout(c *Config) Function {
 	return Function{
-		Name: "logout", Rule: "12.8", Title: form.Title{"Log out", "登出"}, Effect: Writes, IsAddition: true, IsOfSessions: true,
+		Name: "logout", Rule: "12.8", Title: form.Title{"Log out", "登出"}, Effect: Writes, IsAddition: true, IsOfLogin: true, IsForStrangers: true,
 		Operations: only(handler{nil, func(ctx context.Context, x *Exchange) error {
 			if session, ok := x.In.Caller.Session(); ok {
 				ctx, cancel := c.callContext(ctx)

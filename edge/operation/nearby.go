@@ -57,7 +57,7 @@ var foundAlbums = reply.List[*albumv1.Album]{Name: "albumList", Item: "album", W
 // getNearbyBlogList finds published entries around a point or in a box (rule 17.20).
 func getNearbyBlogList(c *Config) Function {
 	return Function{
-		Name: "getNearbyBlogList", Rule: "17.20", Title: form.Title{"Find diary entries nearby", "尋找附近的日誌"}, Effect: Reads, IsAddition: true,
+		Name: "getNearbyBlogList", Rule: "17.20", Title: form.Title{"Find diary entries nearby", "尋找附近的日記"}, Effect: Reads, IsAddition: true,
 		Operations: []Operation{
 			{Variant: Around, handler: tokenList(c, func(in *Input) *blogv1.SearchNearbyRequest {
 				return &blogv1.SearchNearbyRequest{

@@ -5,6 +5,7 @@ package operation
 
 import (
 	"context"
+	"io"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -20,7 +21,7 @@ type Config struct {
 
 	// Additions says whether the table has operations that the legacy contract lacks.
 	Additions Additions
-	// Sessions says whether the table has func=login and func=logout, which are additions.
+	// Sessions says whether the table has the functions of those who log in, which are additions.
 	Sessions Sessions
 	// CallTimeout bounds each call to a service. A list takes a call for each page.
 	CallTimeout time.Duration
@@ -40,9 +41,9 @@ const (
 type Sessions int
 
 const (
-	// OpenedHere: func=login opens them and func=logout closes them.
+	// OpenedHere: func=login opens them and func=logout closes them. func=register makes users who can log in.
 	OpenedHere Sessions = iota
-	// OpenedElsewhere: another system opens and closes them. The interface has neither function.
+	// OpenedElsewhere: another system opens and closes them. The interface has no function with a password.
 	OpenedElsewhere
 )
 
@@ -61,8 +62,8 @@ type Effect int
 
 // The effects of an operation.
 const (
-	Reads  Effect = iota // by GET, HEAD or POST, without a session
-	Writes               // by POST, with a session unless it opens or closes one
+	Reads  Effect = iota // by GET, HEAD or POST, without a session unless it is of the user's own
+	Writes               // by POST, with a session unless it is for strangers
 )
 
 // MarshalText returns read or write.
@@ -87,6 +88,9 @@ type Input struct {
 	// User is the logged-in user; 0 when the operation needs no login.
 	User   UserID
 	Caller Caller
+	// File is the file of the request, which may still be arriving; nil if there is none. Its errors are failures, and
+	// io.EOF only if the whole request has arrived.
+	File io.Reader
 }
 
 // Caller is the client, as the transport knows it.

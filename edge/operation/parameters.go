@@ -42,7 +42,7 @@ var (
 	paramPoiID       = form.Parameter{Name: "POIID", Title: form.Title{"Landmark", "地標"}, Hint: idHint, Syntax: form.IntegerSyntax}
 	paramPoiCategory = form.Parameter{Name: "category", Title: form.Title{"Category", "類別"}, Hint: "1 to 5", Syntax: form.IntegerSyntax}
 
-	paramBlogID      = form.Parameter{Name: "blogID", Title: form.Title{"Diary entry", "日誌"}, Hint: idHint, Syntax: form.IntegerSyntax}
+	paramBlogID      = form.Parameter{Name: "blogID", Title: form.Title{"Diary entry", "日記"}, Hint: idHint, Syntax: form.IntegerSyntax}
 	paramBlogType    = form.Parameter{Name: "type", Title: form.Title{"Type", "類型"}, Hint: "0_0 to 0_8", Syntax: form.WordSyntax}
 	paramBlogTitle   = form.Parameter{Name: "blogTitle", Title: paramAlbumTitle.Title, Hint: titleHint}
 	paramBlogContent = form.Parameter{Name: "blogContent", Title: form.Title{"Text", "內文"}, Hint: "1 to 100000 characters"}
@@ -52,7 +52,7 @@ var (
 	paramWeather     = form.Parameter{
 		Name: "weather", Title: form.Title{"Weather", "天氣"}, Hint: "one of 晴空萬里, 狂風暴雨, 陰雨綿綿, 雨過天晴, 烏雲滿天, 大雪數日, 有彩虹", Syntax: form.WordSyntax,
 	}
-	paramReplyBlogID = form.Parameter{Name: "replyBlogID", Title: form.Title{"Quoted entry", "引用的日誌"}, Hint: idHint + ", or empty for none", Syntax: form.IntegerSyntax}
+	paramReplyBlogID = form.Parameter{Name: "replyBlogID", Title: form.Title{"Quoted entry", "引用的日記"}, Hint: idHint + ", or empty for none", Syntax: form.IntegerSyntax}
 	paramZoomLevel   = form.Parameter{Name: "zoomLevel", Title: form.Title{"Zoom level", "縮放層級"}, Hint: "0 to 21", Syntax: form.IntegerSyntax}
 	paramMapType     = form.Parameter{Name: "mapType", Title: form.Title{"Map type", "地圖類型"}, Hint: "1 to 3", Syntax: form.IntegerSyntax}
 

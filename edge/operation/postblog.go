@@ -12,7 +12,7 @@ import (
 // postBlog makes an entry of the user (rule 7.5), which may hold a vote (rule 17.13).
 func postBlog(c *Config) Function {
 	return Function{
-		Name: "postBlog", Rule: "7.5", Title: form.Title{"Post a diary entry", "發表日誌"}, Effect: Writes,
+		Name: "postBlog", Rule: "7.5", Title: form.Title{"Post a diary entry", "發表日記"}, Effect: Writes,
 		Operations: only(unary(c, func(in *Input) *blogv1.CreateBlogRequest {
 			request := &blogv1.CreateBlogRequest{
 				RequestId:   newRequestID(),

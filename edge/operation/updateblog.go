@@ -8,7 +8,7 @@ import (
 // updateBlog changes an entry (rules 7.13 to 7.15) or deletes it (rules 4.16 to 4.19).
 func updateBlog(c *Config) Function {
 	return Function{
-		Name: "updateBlog", Rule: "7.13", Title: form.Title{"Change a diary entry", "修改日誌"}, Effect: Writes,
+		Name: "updateBlog", Rule: "7.13", Title: form.Title{"Change a diary entry", "修改日記"}, Effect: Writes,
 		Operations: []Operation{
 			{handler: unary(c, func(in *Input) *blogv1.UpdateBlogRequest {
 				return &blogv1.UpdateBlogRequest{
@@ -26,7 +26,7 @@ func updateBlog(c *Config) Function {
 				}
 			}, c.Blog.UpdateBlog, writeNothing)},
 			{
-				Variant: Deleting, Rule: "4.16", Title: form.Title{"Delete a diary entry", "刪除日誌"},
+				Variant: Deleting, Rule: "4.16", Title: form.Title{"Delete a diary entry", "刪除日記"},
 				handler: unary(c, func(in *Input) *blogv1.DeleteBlogRequest {
 					return &blogv1.DeleteBlogRequest{ActorId: int64(in.User), BlogId: required(in, &paramBlogID, "blog_id", form.ID)}
 				}, c.Blog.DeleteBlog, writeNothing),

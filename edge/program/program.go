@@ -4,6 +4,7 @@ package program
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"net"
@@ -46,7 +47,7 @@ type Page func(
 
 // Register declares the flags, with their defaults.
 func (f *Front) Register(flags *flag.FlagSet, hasAccessLog bool) {
-	flags.BoolVar(&f.HasAccessLog, "access-log", hasAccessLog, "log one line per request to /API.php")
+	flags.BoolVar(&f.HasAccessLog, "access-log", hasAccessLog, "log one line per request to /API.php and /upload/")
 }
 
 // Register declares the flags, with their defaults.
@@ -59,6 +60,7 @@ func (c *Config) Register(flags *flag.FlagSet) {
 	flags.StringVar(&c.Poi, "poi", "127.0.0.1:9094", "`address` of the POI service")
 	flags.StringVar(&c.TimeZone, "time-zone", "Asia/Taipei", "`zone` of the dates and times in XML replies")
 	c.Interface.Register(flags)
+	flags.Int64Var(&c.Interface.MaxPhotoBytes, "max-photo-bytes", 20<<20, "largest size of an uploaded photo in `bytes`; 0 refuses uploads")
 	c.Front.Register(flags, true)
 }
 
@@ -72,6 +74,9 @@ func (c *Config) Check(checks *process.Checks) {
 	checks.Dial("poi", c.Poi)
 	_, err := process.Zone(c.TimeZone)
 	checks.Report(err)
+	if c.Interface.MaxPhotoBytes < 0 {
+		checks.Report(errors.New("-max-photo-bytes must not be negative"))
+	}
 }
 
 // Start starts the edge and pushes its parts on env's stack.
@@ -119,6 +124,7 @@ func NewHandler(env process.Env, reports Reports, front Front, config edge.Confi
 	reports.Metrics.CountGate("edge reply bytes", config.Load.ReplyBytes)
 	reports.Metrics.CountGate("edge long reply bytes", config.Load.LongReplyBytes)
 	reports.Metrics.CountGate("edge form pieces", config.Load.FormPieces)
+	reports.Metrics.CountGate("edge uploads", config.Load.Uploads)
 	config.Log = env.Log
 	config.Observe = requests.observe
 	config.HasConsole = front.Page != nil

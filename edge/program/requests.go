@@ -31,9 +31,9 @@ func newRequests(env process.Env, metrics *process.Metrics, isLogged bool) *requ
 	r := &requests{
 		env: env, isLogged: isLogged,
 		durations: process.NewDurations("waybook_edge_request_duration_seconds",
-			"Duration of requests to /API.php, by func and failure reason (empty for success).", "func", "reason"),
+			"Duration of requests to the edge, by func (/upload/ for files of photos) and failure reason (empty for success).", "func", "reason"),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "waybook_edge_requests_in_flight", Help: "Requests to /API.php in flight.",
+			Name: "waybook_edge_requests_in_flight", Help: "Requests to the edge in flight.",
 		}),
 		leftOut: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "waybook_edge_failures_left_out_total", Help: "Failed requests without a line in the log, because of its limits.",

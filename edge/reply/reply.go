@@ -163,8 +163,14 @@ func (l List[Item]) Write(out *Reply, items []Item, position int) (int, error) {
 func (l List[Item]) WritePages(
 	out *Reply, items []Item, token string, next func(token string) (items []Item, nextToken string, err error),
 ) error {
-	if len(items) == 0 && token == "" {
-		return nil
+	for len(items) == 0 { // a page may be short
+		if token == "" {
+			return nil
+		}
+		var err error
+		if items, token, err = next(token); err != nil {
+			return err
+		}
 	}
 	out.BeginList(l.Name)
 	position, err := l.Write(out, items, 0)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"time"
 )
 
@@ -19,6 +20,9 @@ const (
 	Thumbnail Kind = "thumb"
 	View      Kind = "view"
 )
+
+// Kinds is how many kinds there are.
+const Kinds = 3
 
 // Key names a blob. The zero Key is before all others.
 type Key struct {
@@ -103,8 +107,63 @@ type Entry struct {
 	Time time.Time
 }
 
-// sweepPage is how many entries Sweep lists at once.
-const sweepPage = 500
+// listed is how many entries All lists at once.
+const listed = 500
+
+// All returns all entries of a store, in order.
+func All(ctx context.Context, store Store) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		for after := (Key{}); ; {
+			entries, err := store.List(ctx, after, listed)
+			if err != nil {
+				yield(Entry{}, err)
+				return
+			}
+			if len(entries) == 0 {
+				return
+			}
+			for _, entry := range entries {
+				if !yield(entry, nil) {
+					return
+				}
+			}
+			after = entries[len(entries)-1].Key
+		}
+	}
+}
+
+// Copy copies all blobs of a store that another one does not have. It returns how many blobs and bytes it has found.
+func Copy(ctx context.Context, from, to Store) (blobs, bytes int64, err error) {
+	for entry, err := range All(ctx, from) {
+		if err != nil {
+			return blobs, bytes, err
+		}
+		if entry.IsUnfinished {
+			continue
+		}
+		if err := copyOne(ctx, from, to, entry.Key); err != nil {
+			return blobs, bytes, fmt.Errorf("copy %s: %w", entry.Key.Name(), err)
+		}
+		blobs, bytes = blobs+1, bytes+entry.Size
+	}
+	return blobs, bytes, nil
+}
+
+func copyOne(ctx context.Context, from, to Store, key Key) error {
+	opened, err := from.Open(ctx, key)
+	if errors.Is(err, ErrNotFound) { // it was deleted meanwhile
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err = to.DeleteUnfinished(ctx, key); err == nil {
+		if err = to.Put(ctx, key, opened); errors.Is(err, ErrExists) {
+			err = nil
+		}
+	}
+	return errors.Join(err, opened.Close())
+}
 
 // Sweep deletes the blobs that isKept does not keep, and what unfinished Puts have left, if they are older than
 // age. It returns how many it deleted. The age must exceed the longest Put, and the longest time between a Put and the
@@ -116,31 +175,28 @@ func Sweep(
 	if err != nil {
 		return 0, err
 	}
-	for after := (Key{}); ; {
-		entries, err := store.List(ctx, after, sweepPage)
-		if err != nil || len(entries) == 0 {
+	for entry, err := range All(ctx, store) {
+		if err != nil {
 			return deleted, err
 		}
-		for _, entry := range entries {
-			after = entry.Key
-			if now.Sub(entry.Time) < age {
-				continue
-			}
-			remove := store.DeleteUnfinished
-			if !entry.IsUnfinished {
-				kept, err := isKept(ctx, entry.Key)
-				if err != nil {
-					return deleted, err
-				}
-				if kept {
-					continue
-				}
-				remove = store.Delete
-			}
-			if err := remove(ctx, entry.Key); err != nil {
+		if now.Sub(entry.Time) < age {
+			continue
+		}
+		remove := store.DeleteUnfinished
+		if !entry.IsUnfinished {
+			kept, err := isKept(ctx, entry.Key)
+			if err != nil {
 				return deleted, err
 			}
-			deleted++
+			if kept {
+				continue
+			}
+			remove = store.Delete
 		}
+		if err := remove(ctx, entry.Key); err != nil {
+			return deleted, err
+		}
+		deleted++
 	}
+	return deleted, nil
 }

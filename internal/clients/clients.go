@@ -3,7 +3,7 @@ package clients
 
 import (
 	"context"
-	"fmt"
+	"errors"
 
 	"google.golang.org/grpc"
 
@@ -54,15 +54,53 @@ type byKind map[typev1.Kind]grpc.ClientConnInterface
 
 // Invoke implements grpc.ClientConnInterface.
 func (b byKind) Invoke(ctx context.Context, method string, request, reply any, options ...grpc.CallOption) error {
-	kind, _ := parent.Of(request)
-	connection, ok := b[kind]
-	if !ok {
-		connection = b[typev1.Kind_KIND_ALBUM] // which refuses it
-	}
-	return connection.Invoke(ctx, method, request, reply, options...)
+	return b.of(request).Invoke(ctx, method, request, reply, options...)
 }
 
-// NewStream implements grpc.ClientConnInterface. No shared contract has streams.
-func (b byKind) NewStream(_ context.Context, _ *grpc.StreamDesc, method string, _ ...grpc.CallOption) (grpc.ClientStream, error) {
-	return nil, fmt.Errorf("%s: the server of a stream is not known before its first message", method)
+// of returns the connection to the server of what a request names.
+func (b byKind) of(request any) grpc.ClientConnInterface {
+	kind, _ := parent.Of(request)
+	if connection, ok := b[kind]; ok {
+		return connection
+	}
+	return b[typev1.Kind_KIND_ALBUM] // which refuses it
+}
+
+// NewStream implements grpc.ClientConnInterface. The stream opens with its first message.
+func (b byKind) NewStream(ctx context.Context, description *grpc.StreamDesc, method string, options ...grpc.CallOption) (grpc.ClientStream, error) {
+	return &stream{open: func(first any) (grpc.ClientStream, error) {
+		return b.of(first).NewStream(ctx, description, method, options...)
+	}}, nil
+}
+
+// errNotOpen is the error of a stream without a message.
+var errNotOpen = errors.New("the first message of a stream names its server, and none was sent")
+
+// stream is a stream to the server of what its first message names.
+type stream struct {
+	grpc.ClientStream // nil until then
+	open              func(first any) (grpc.ClientStream, error)
+}
+
+func (s *stream) SendMsg(message any) (err error) {
+	if s.ClientStream == nil {
+		if s.ClientStream, err = s.open(message); err != nil {
+			return err
+		}
+	}
+	return s.ClientStream.SendMsg(message)
+}
+
+func (s *stream) CloseSend() error {
+	if s.ClientStream == nil {
+		return errNotOpen
+	}
+	return s.ClientStream.CloseSend()
+}
+
+func (s *stream) RecvMsg(message any) error {
+	if s.ClientStream == nil {
+		return errNotOpen
+	}
+	return s.ClientStream.RecvMsg(message)
 }

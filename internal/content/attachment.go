@@ -2,6 +2,7 @@ package content
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/waybook/waybook/internal/content/child"
@@ -126,14 +127,28 @@ func commentsOf[P any](into **comments.Set[P], spec Spec[P]) Attachment[P] {
 // photosOf attaches photos.
 func photosOf[P any](into **photos.Set[P], spec Spec[P]) Attachment[P] {
 	return func(ctx context.Context, deps Deps, parents *owned.Collection[P]) (attached, error) {
-		set := &photos.Set[P]{}
+		set := &photos.Set[P]{Files: photos.Files{
+			Receiver: deps.Uploads, IDs: deps.NewIDs(), Kind: spec.Kind, PublicURL: strings.TrimRight(deps.PublicURL, "/"),
+		}}
 		*into = set
-		return Children(&set.Set, ChildSpec[P, photos.Photo]{
+		if deps.Files != nil {
+			var err error
+			if set.Files.Store, err = deps.Files(ctx, spec.Name+"_photos"); err != nil {
+				return nil, err
+			}
+		}
+		if _, err := Children(&set.Set, ChildSpec[P, photos.Photo]{
 			Documents: photos.Spec(spec.Name + "_photos"), ByParent: photos.ByParent(),
 			Noun: "photo", NotFound: "PHOTO_NOT_FOUND",
 			Latest: spec.LatestPhoto, LatestField: LatestPhoto, Part: child.Photos,
 			ParentOf: photos.ParentOf, RequestKey: photos.RequestKey, Etag: photos.Etag, Clock: deps.Now,
-		})(ctx, deps, parents)
+		})(ctx, deps, parents); err != nil {
+			return nil, err
+		}
+		if set.Files.Store != nil {
+			set.SweepFiles(deps.Backups, deps.Now)
+		}
+		return set, nil
 	}
 }
 

@@ -96,7 +96,7 @@ func Open[P any](ctx context.Context, deps Deps, spec Spec[P]) (*Kind[P], error)
 	}
 	kind := &Kind[P]{Kind: spec.Kind, kept: deps.Changes.KeptTime(), RequestKey: spec.RequestKey, Collection: &owned.Collection[P]{
 		Documents: documents, ID: spec.ID, Owner: spec.Owner, OwnerField: spec.OwnerField, Etag: spec.Etag, Revision: spec.Revision,
-		Settling: spec.Documents.SettlingTime(),
+		Hidden: deps.Hidden, Settling: spec.Documents.SettlingTime(),
 		NotFound: notFound(spec.NotFound, spec.Noun), NotOwner: notOwner(spec.Noun),
 	}}
 	if deps.numbers, err = deps.Small.Open(ctx, deps.Store, spec.Name); err != nil {
@@ -202,11 +202,13 @@ func (k *Kind[P]) Batch(ctx context.Context, ids []int64) (b Batch[P], err error
 	if err != nil {
 		return b, err
 	}
-	last := int64(math.MaxInt64)
+	hidden, last := k.Hidden.Users(ctx), int64(math.MaxInt64)
 	found := make(map[int64]*P, len(page.Documents))
 	for i := range page.Documents {
 		id := k.ID(&page.Documents[i])
-		found[id] = &page.Documents[i]
+		if !hidden[k.Owner(&page.Documents[i])] {
+			found[id] = &page.Documents[i]
+		}
 		if page.Next != "" {
 			last = id
 		}
@@ -244,6 +246,22 @@ func (k *Kind[P]) OwnersOf(documents []P) []int64 {
 		owners[i] = k.Owner(&documents[i])
 	}
 	return owners
+}
+
+// HiddenIn returns the hidden users whose documents a list leaves out.
+func (k *Kind[P]) HiddenIn(ctx context.Context, list interface{ GetWithHidden() bool }) profiles.HiddenUsers {
+	if list.GetWithHidden() {
+		return nil
+	}
+	return k.Hidden.Users(ctx)
+}
+
+// Without leaves out the documents of users.
+func (k *Kind[P]) Without(users profiles.HiddenUsers, documents []P) []P {
+	if len(users) == 0 {
+		return documents
+	}
+	return slices.DeleteFunc(documents, func(document P) bool { return users[k.Owner(&document)] })
 }
 
 // RequireOwner fails as Directory.Require does, unless the user, who may be gone, has a document among all.

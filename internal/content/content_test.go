@@ -88,6 +88,12 @@ func (everybody) BatchGetUsers(
 	return reply, nil
 }
 
+func (everybody) ListHiddenUsers(
+	context.Context, *accountv1.ListHiddenUsersRequest, ...grpc.CallOption,
+) (*accountv1.ListHiddenUsersResponse, error) {
+	return &accountv1.ListHiddenUsersResponse{}, nil
+}
+
 // newWorld returns a kind with one box.
 func newWorld(t *testing.T) *world {
 	t.Helper()

@@ -6,10 +6,12 @@ import (
 
 	"github.com/waybook/waybook/internal/content/comments"
 	"github.com/waybook/waybook/internal/content/integrity"
+	"github.com/waybook/waybook/internal/content/photos"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/internal/platform/smallids"
+	"github.com/waybook/waybook/internal/upload"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
@@ -22,6 +24,8 @@ type Program struct {
 	Flags func(*flag.FlagSet)
 	// Check reports the faults of the service's own settings; it may be nil.
 	Check func(*process.Checks)
+	// TakesPhotos says that the service has photos. IsPublic says that they have absolute addresses.
+	TakesPhotos, IsPublic bool
 	// New creates the service.
 	New func(context.Context, Deps) (Service, error)
 }
@@ -38,12 +42,20 @@ type Service interface {
 func (p Program) Main() {
 	var account string
 	var limits comments.Limits
+	var uploads upload.Flags
+	var publicURL string
 	service.Program{
 		Name: p.Name,
 		GRPC: p.GRPC,
 		Flags: func(flags *flag.FlagSet) {
 			flags.StringVar(&account, "account", "127.0.0.1:9091", "`address` of the account service")
 			limits.Register(flags)
+			if p.TakesPhotos {
+				uploads.Register(flags)
+			}
+			if p.IsPublic {
+				photos.RegisterPublicURL(flags, &publicURL)
+			}
 			if p.Flags != nil {
 				p.Flags(flags)
 			}
@@ -51,6 +63,8 @@ func (p Program) Main() {
 		Check: func(checks *process.Checks) {
 			checks.Dial("account", account)
 			checks.Report(limits.Check())
+			checks.Report(uploads.Check())
+			checks.Report(photos.CheckPublicURL(publicURL))
 			if p.Check != nil {
 				p.Check(checks)
 			}
@@ -61,7 +75,8 @@ func (p Program) Main() {
 				return nil, err
 			}
 			deps := NewDeps(host, accountv1.NewAccountServiceClient(connection))
-			deps.Comments = limits
+			deps.Comments, deps.PublicURL = limits, publicURL
+			deps.Uploads = upload.New(uploads, host.Metrics)
 			return p.New(ctx, deps)
 		},
 	}.Main()
@@ -73,8 +88,12 @@ type Deps struct {
 	// Account calls the account service. Profiles resolves user ids through it.
 	Account  accountv1.AccountServiceClient
 	Profiles *profiles.Directory
+	// Hidden knows the hidden users.
+	Hidden *profiles.Hidden
 	// Comments are the limits of comments; there are none without them.
 	Comments comments.Limits
+	// PublicURL is the address of the site; see photos.Files.
+	PublicURL string
 
 	// numbers are the counters of small identifiers; nil if there are none.
 	numbers *smallids.Numbers
@@ -85,7 +104,7 @@ type Deps struct {
 func NewDeps(host service.Host, account accountv1.AccountServiceClient) Deps {
 	directory := profiles.NewDirectory(account, host.Log)
 	countLookups(host.Metrics, directory)
-	return Deps{Deps: host.Deps, Account: account, Profiles: directory}
+	return Deps{Deps: host.Deps, Account: account, Profiles: directory, Hidden: profiles.NewHidden(account, host.Log, host.Deps.Now)}
 }
 
 func countLookups(metrics *process.Metrics, directory *profiles.Directory) {

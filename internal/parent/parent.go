@@ -4,6 +4,7 @@ package parent
 
 import (
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
@@ -20,8 +21,12 @@ func Of(request any) (kind typev1.Kind, id int64) {
 		return typev1.Kind_KIND_POI, of.GetPoiId()
 	}
 	switch of := request.(type) {
+	case *photov1.UploadRequest:
+		return Of(of.GetStart())
 	case interface{ GetKind() typev1.Kind }:
 		return of.GetKind(), 0
+	case interface{ GetStart() *photov1.UploadStart }:
+		return Of(of.GetStart())
 	case *moveinv1.ResolveOldIdsRequest:
 		if len(of.GetOldIds()) > 0 {
 			return OfOldID(of.GetOldIds()[0]), 0

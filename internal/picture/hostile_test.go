@@ -10,12 +10,17 @@ import (
 	"image/color"
 	"image/jpeg"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write testdata/replies.txt")
+var (
+	update = flag.Bool("update", false, "write testdata/replies.txt")
+	// e2e/attack sends the files.
+	folder = flag.String("files", "", "`folder` to write the hostile files to, in the order of testdata/replies.txt")
+)
 
 const replies = "testdata/replies.txt"
 
@@ -249,7 +254,10 @@ func polyglots(t testing.TB) []hostile {
 func TestHostileFilesGetTheRepliesOfTheTable(t *testing.T) {
 	var table strings.Builder
 	files := hostileFiles(t)
-	for _, each := range files {
+	for i, each := range files {
+		if *folder != "" {
+			must(t, os.WriteFile(filepath.Join(*folder, fmt.Sprintf("%03d", i)), each.file, 0o600))
+		}
 		p, view, thumbnail, err := makeAll(t, each.file, hostileMemory)
 		var refusal *Refusal
 		reply := ""

@@ -75,3 +75,29 @@ func isVisible(r rune) bool {
 // IsBlank reports whether s has nothing to see: only spaces, control characters and invisible
 // characters such as U+200B or U+3164. An empty string is blank.
 func IsBlank(s string) bool { return !strings.ContainsFunc(s, isVisible) }
+
+// IsDisguised reports whether a name can look like another one by what shows nothing: a blank at an end or beside
+// another, an invisible character, or one that changes the direction of text. The joiners of emoji and of scripts that
+// need them are no disguise.
+func IsDisguised(name string) bool {
+	before := ' '
+	for _, r := range name {
+		switch {
+		case isVisible(r):
+		case (r == ' ' || r == '\u3000') && isVisible(before):
+		case (r == '\u200c' || r == '\u200d' || unicode.Is(unicode.Variation_Selector, r)) && maySelect(before):
+		default:
+			return true
+		}
+		before = r
+	}
+	return !isVisible(before) && !unicode.Is(unicode.Variation_Selector, before)
+}
+
+// maySelect reports whether a joiner or a variation selector after a character may show something.
+func maySelect(r rune) bool {
+	if unicode.IsLetter(r) {
+		return !unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Bopomofo)
+	}
+	return unicode.In(r, unicode.S, unicode.M)
+}

@@ -87,3 +87,21 @@ func TestAJSONStringIsHalvedIfDecodingItReplacesAnEscape(t *testing.T) {
 		}
 	}
 }
+
+func TestANameIsDisguisedByWhatShowsNothing(t *testing.T) {
+	for _, name := range []string{
+		"Ann", "Mary Ann", "小旅人", "小　旅人", "O'Neil-3", "👨‍👩‍👧", "I ❤️", "👍🏽", "می\u200cخواهم", "क्\u200dष", "é", "é",
+	} {
+		if IsDisguised(name) {
+			t.Errorf("%q is", name)
+		}
+	}
+	for _, name := range []string{
+		" Ann", "Ann ", "Mary  Ann", "Mary\u00a0Ann", "\u3000小旅人", "A\u200bnn", "A\u200dnn", "Ann\u200d", "Ann\ufe0f", "\ufe0fAnn", "Ann\u202e", "\u2067Ann\u2069", "Ann\u200f",
+		"A\u00adnn", "Ann\u3164", "Ann\u2800", "Ann\n", "A\tn", "小\ufe00旅", "Ann\U000e0041", "👍\u200d", "",
+	} {
+		if !IsDisguised(name) {
+			t.Errorf("%q is not", name)
+		}
+	}
+}

@@ -53,7 +53,7 @@ type setup struct {
 }
 
 // Flags are flags of standalone. Without them a Waybook has no demo content, UTC, a store and ports of its own, and no
-// limits of comments and writes, since tests write more than people do.
+// limits of comments, writes and registrations, since tests write more than people do.
 func Flags(flags ...string) Option {
 	return func(s *setup) { s.flags = append(s.flags, flags...) }
 }
@@ -100,7 +100,8 @@ func (s *setup) settings(data string) (config app.Config, err error) {
 	config.Register(flags)
 	args := []string{"-demo=false", "-http=127.0.0.1:0", "-grpc=127.0.0.1:0", "-admin=127.0.0.1:0", "-data", data}
 	if !s.isShipped {
-		args = append(args, "-time-zone=UTC", "-comments-per-minute=0", "-comments-per-user=0", "-user-writes=0")
+		args = append(args, "-time-zone=UTC", "-comments-per-minute=0", "-comments-per-user=0", "-user-writes=0",
+			"-registrations-per-address=0", "-registrations-per-hour=0")
 	}
 	err = flags.Parse(append(args, s.flags...))
 	for _, change := range s.config {
@@ -178,7 +179,7 @@ func StartOn(t testing.TB, store docstore.Engine, options ...Option) *Waybook {
 		if err != nil {
 			t.Fatal(err)
 		}
-		service.Serve(s.env, "grpc port", listener, nil, interceptors, source(store), services...)
+		service.Serve(s.env, "grpc port", listener, nil, interceptors, service.Copied{Source: source(store), Backups: host.Deps.Backups}, services...)
 		return Connect(t, listener.Addr().String())
 	}
 	w := serve(host.Interceptors, parts.Services...)

@@ -14,8 +14,10 @@ import (
 )
 
 const (
-	// attemptWindow is the length of a window. Windows begin at each full quarter of an hour.
-	attemptWindow = 15 * time.Minute
+	// attemptWindow is the length of a window of login attempts, and registrationWindow that of a window of attempts to
+	// register. Windows begin at each full quarter of an hour, and at each full hour.
+	attemptWindow      = 15 * time.Minute
+	registrationWindow = time.Hour
 	// attemptGrace is how long a count is kept after its window. It is longer than any
 	// call and than the difference between clocks, so no call still uses a removed count.
 	attemptGrace = 5 * time.Minute
@@ -23,7 +25,7 @@ const (
 	countTimeout = 10 * time.Second
 )
 
-// attemptLimits bound the failed attempts in a window. The networks around an IPv6 address may have more of each, so
+// attemptLimits bound the failed logins in a window, and the attempts to register. The networks around an IPv6 address may have more of each, so
 // that neighbours have room, but not for each of their addresses (admission.Allowance).
 type attemptLimits struct {
 	// pair is for one email address from one client: low enough to stop guessing, high enough for typing errors.
@@ -33,13 +35,16 @@ type attemptLimits struct {
 	// email is for one email address from all clients together. Whoever has many addresses can reach it and lock the
 	// user out, so it is high. NIST SP 800-63B allows at most 100 consecutive failures for an account.
 	email int64
+	// registrations is for attempts to register from one client address in an hour, failed or not, and
+	// registrationsInAll for those of all; 0 for none.
+	registrations, registrationsInAll int64
 }
 
 func defaultAttemptLimits() attemptLimits {
 	return attemptLimits{pair: 10, client: 100, email: 100}
 }
 
-// limiter limits login attempts over all processes that share the store. It counts an attempt when
+// limiter limits attempts to log in and to register over all processes that share the store. It counts a login when
 // the password was checked, before the reply reveals the result. So an attempt that nobody judged
 // counts nowhere, and one that a crash leaves uncounted has revealed nothing.
 //
@@ -61,11 +66,11 @@ type source struct {
 	emailKey, client string
 }
 
-// attempt is a login attempt.
+// attempt is an attempt to log in or to register.
 type attempt struct {
-	// counters are raised in this order: a guess that the count of the email address refuses counts nowhere else.
+	// counters are raised in this order: an attempt that one refuses counts in none of those after it.
 	counters []counter
-	// pair is the key of the client in the count of the email address.
+	// pair is the key of the client in the count of the email address; empty if there is none.
 	pair string
 	// end is the end of the window in which it began, and wait the time until then.
 	end  time.Time
@@ -102,31 +107,67 @@ func (c counter) raise(a *attempts) {
 	}
 }
 
-// attempt returns an attempt that begins now.
-func (l *limiter) attempt(from source) attempt {
-	now := l.now()
-	end := now.Truncate(attemptWindow).Add(attemptWindow)
-	a := attempt{end: end, wait: end.Sub(now)}
-	email := counter{id: attemptsID("email", from.emailKey, end), limits: map[string]int64{everybody: l.limits.email}}
-	client := counter{limits: map[string]int64{}}
+// login returns a login attempt that begins now.
+func (l *limiter) login(from source) attempt {
+	a := l.within(attemptWindow)
+	email := counter{id: attemptsID("email", from.emailKey, a.end), limits: map[string]int64{everybody: l.limits.email}}
 	for i, network := range admission.KeysOf(from.client) {
-		key, allowance := digestOf(network), int64(admission.Allowance(i))
-		email.limits[key], client.limits[key] = l.limits.pair*allowance, l.limits.client*allowance
-		client.id = attemptsID("client", network, end) // in the end that of the widest network
+		key := digestOf(network)
+		email.limits[key] = l.limits.pair * int64(admission.Allowance(i))
 		if i == 0 {
 			a.pair = key
 		}
 	}
 	a.counters = append(a.counters, email)
 	if from.client != "" {
-		a.counters = append(a.counters, client)
+		a.counters = append(a.counters, clientCounter("client", from.client, a.end, l.limits.client))
 	}
 	return a
 }
 
-// begin begins an attempt, or refuses it with TOO_MANY_ATTEMPTS before its password costs any work.
+// within returns an attempt without counters that begins now, in a window of a length.
+func (l *limiter) within(window time.Duration) attempt {
+	now := l.now()
+	end := now.Truncate(window).Add(window)
+	return attempt{end: end, wait: end.Sub(now)}
+}
+
+// clientCounter counts attempts of a kind from a client and the networks around it.
+func clientCounter(kind, client string, end time.Time, limit int64) counter {
+	c := counter{limits: map[string]int64{}}
+	for i, network := range admission.KeysOf(client) {
+		c.limits[digestOf(network)] = limit * int64(admission.Allowance(i))
+		c.id = attemptsID(kind, network, end) // in the end that of the widest network
+	}
+	return c
+}
+
+// takeRegistration counts an attempt to register before anything is done for it, or refuses it with TOO_MANY_ATTEMPTS.
+// It raises the count of the client first: a client at its limit uses up nothing that is left for others.
+func (l *limiter) takeRegistration(ctx context.Context, client string) error {
+	now := l.within(registrationWindow)
+	if client != "" && l.limits.registrations > 0 {
+		now.counters = append(now.counters, clientCounter("registration", client, now.end, l.limits.registrations))
+	}
+	if l.limits.registrationsInAll > 0 {
+		now.counters = append(now.counters, counter{
+			id: attemptsID("registrations", everybody, now.end), limits: map[string]int64{everybody: l.limits.registrationsInAll},
+		})
+	}
+	begun, err := l.look(ctx, now)
+	if err != nil {
+		return err
+	}
+	return l.judged(ctx, begun, false)
+}
+
+// begin begins a login attempt, or refuses it with TOO_MANY_ATTEMPTS before its password costs any work.
 func (l *limiter) begin(ctx context.Context, from source) (attempt, error) {
-	begun := l.attempt(from)
+	return l.look(ctx, l.login(from))
+}
+
+// look refuses an attempt with TOO_MANY_ATTEMPTS if a count is full.
+func (l *limiter) look(ctx context.Context, begun attempt) (attempt, error) {
 	ids := make([]string, len(begun.counters))
 	for i, each := range begun.counters {
 		ids[i] = each.id
@@ -183,7 +224,7 @@ func attemptsID(kind, of string, end time.Time) string {
 }
 
 func tooManyAttempts(wait time.Duration) error {
-	e := apierror.New(codes.ResourceExhausted, "TOO_MANY_ATTEMPTS", "too many login attempts; retry after %v",
+	e := apierror.New(codes.ResourceExhausted, "TOO_MANY_ATTEMPTS", "too many attempts; retry after %v",
 		(wait + time.Second - 1).Truncate(time.Second))
 	e.RetryAfter = wait
 	return e

@@ -28,11 +28,22 @@ type user struct {
 	NameKey string `bson:"name_key"`
 	// IsDisabled: the user cannot log in.
 	IsDisabled bool `bson:"disabled"`
+	// Hidden is isHidden if what the user owns and writes is hidden, and missing otherwise, so that its index has only
+	// hidden users.
+	Hidden int64 `bson:"hidden,omitempty"`
 	// IsMoved: the user was moved in from an old service.
 	IsMoved bool `bson:"moved"`
 	// CredentialGeneration grows when all sessions of the user end, for example with a
 	// new password.
 	CredentialGeneration int64 `bson:"credential_generation"`
+	// KeptSession is the id of the session of an earlier generation that stays open; empty for none.
+	KeptSession string `bson:"kept_session"`
+}
+
+// endSessions ends all sessions of the user but the one with the id kept; empty for none.
+func (u *user) endSessions(kept string) {
+	u.CredentialGeneration++
+	u.KeptSession = kept
 }
 
 // byEmail makes an email address unique and finds the user who logs in with it.
@@ -48,10 +59,18 @@ func byRequest() docstore.Index1[string] {
 // byName finds users by the beginning of their nickname.
 func byName() docstore.Index1[string] { return docstore.Index1[string]{Name: "name", A: "name_key"} }
 
+// isHidden is the value of user.Hidden.
+const isHidden = 1
+
+// byHidden finds the hidden users.
+func byHidden() docstore.Index1[int64] {
+	return docstore.Index1[int64]{Name: "hidden", A: "hidden", Sparse: true}
+}
+
 func usersSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
 		Name: "users", ID: docstore.Int64, Scheme: id.Scheme{}, Tombstones: true, Feed: &docstore.Feed{Settling: settings.Settling},
-		Indexes: []docstore.Index{byRequest().Declare(), byEmail().Declare(), byName().Declare()},
+		Indexes: []docstore.Index{byRequest().Declare(), byEmail().Declare(), byName().Declare(), byHidden().Declare()},
 	}
 }
 
@@ -68,7 +87,7 @@ type session struct {
 	CreateMillis int64 `bson:"create_millis"`
 	UsedMillis   int64 `bson:"used_millis"`
 	// CredentialGeneration is that of the user when the password was checked, or else when
-	// the session was opened. The session is open only while the user still has it.
+	// the session was opened. The session is open only while the user still has it, or keeps the session.
 	CredentialGeneration int64 `bson:"credential_generation"`
 	// IsMoved: the session was opened in an old service.
 	IsMoved bool `bson:"moved"`
@@ -96,6 +115,23 @@ type reward struct {
 	// ID is the result of rewardID, so a user receives one reward per source.
 	ID     string `bson:"_id"`
 	Amount int64  `bson:"amount"`
+}
+
+// invitation lets one user register. It is used when a user has the request key of usedBy, so the write that makes the
+// user uses it up.
+type invitation struct {
+	// ID is the SHA-256 of the code, in hexadecimal.
+	ID string `bson:"_id"`
+	// ExpireMillis is when the invitation ends, in milliseconds since 1970.
+	ExpireMillis int64 `bson:"expire_millis"`
+}
+
+func (i invitation) expiry() int64 { return i.ExpireMillis }
+
+func invitationsSpec() docstore.Spec {
+	return docstore.Spec{
+		Name: "invitations", ID: docstore.String, Sharding: docstore.ByID, Indexes: []docstore.Index{byExpiry().Declare()},
+	}
 }
 
 func sessionsSpec() docstore.Spec {

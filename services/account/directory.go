@@ -34,6 +34,23 @@ func (s *server) ListUsers(ctx context.Context, request *accountv1.ListUsersRequ
 	return &accountv1.ListUsersResponse{Users: userProtos(page.Documents), NextPageToken: page.Next}, nil
 }
 
+// ListHiddenUsers returns a page of the hidden users.
+func (s *server) ListHiddenUsers(
+	ctx context.Context, request *accountv1.ListHiddenUsersRequest,
+) (*accountv1.ListHiddenUsersResponse, error) {
+	page, err := s.users.Page(ctx, docstore.Query{
+		Where: byHidden().Is(isHidden), Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), service.MaxPage, service.MaxPage),
+	})
+	if err != nil {
+		return nil, err
+	}
+	reply := &accountv1.ListHiddenUsersResponse{UserIds: make([]int64, len(page.Documents)), NextPageToken: page.Next}
+	for i := range page.Documents {
+		reply.UserIds[i] = page.Documents[i].ID
+	}
+	return reply, nil
+}
+
 // beginningWith is the range of the texts that begin with a prefix. U+10FFFF, the highest
 // character, is in no text that people write.
 func beginningWith(prefix string) docstore.Span {

@@ -42,12 +42,53 @@ func (s *server) Authenticate(ctx context.Context, request *accountv1.Authentica
 	if !isRight {
 		return nil, apierror.New(codes.Unauthenticated, "PASSWORD_INCORRECT", "the email address or the password is incorrect")
 	}
-	opened, token, err := s.newSession(ctx, found.ID, &found.CredentialGeneration)
+	opened, token, err := s.newSession(ctx, found.ID, &found)
 	if err != nil {
 		return nil, err
 	}
 	s.renewHash(ctx, found, request.GetPassword())
 	return &accountv1.AuthenticateResponse{User: userProto(found), Session: s.sessionProto(opened), Token: token}, nil
+}
+
+// ChangePassword changes the password of a user who knows the present one. The session that asks stays open, by the
+// write that ends the others.
+func (s *server) ChangePassword(ctx context.Context, request *accountv1.ChangePasswordRequest) (*accountv1.ChangePasswordResponse, error) {
+	asking, checked, err := s.openSession(ctx, request.GetActorId(), request.GetToken())
+	if err != nil {
+		return nil, err
+	}
+	begun, err := s.logins.begin(ctx, source{emailKey: checked.EmailKey, client: request.GetClientAddress()})
+	if err != nil {
+		return nil, err
+	}
+	isRight, err := s.passwords.match(ctx, request.GetOldPassword(), checked.PasswordHash)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.logins.judged(ctx, begun, isRight); err != nil {
+		return nil, err
+	}
+	if !isRight {
+		return nil, apierror.New(codes.Unauthenticated, "PASSWORD_INCORRECT", "the old password is incorrect")
+	}
+	passwordHash, err := s.passwords.hash(ctx, request.GetNewPassword())
+	if err != nil {
+		return nil, err
+	}
+	var before user
+	changed, err := s.users.Update(ctx, checked.ID, func(u *user) error {
+		if u.CredentialGeneration != checked.CredentialGeneration || !s.isOpen(asking, *u) {
+			return loginRequired("the session ended or the password was changed meanwhile; log in again")
+		}
+		before = *u
+		u.setPassword(passwordHash)
+		u.endSessions(asking.ID)
+		return nil
+	})
+	if err != nil {
+		return nil, noUser(err, checked.ID)
+	}
+	return &accountv1.ChangePasswordResponse{ClosedCount: s.removeClosed(ctx, before, changed)}, nil
 }
 
 // errPasswordReplaced ends the renewal of a hash that is not the user's any more.

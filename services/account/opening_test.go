@@ -110,22 +110,23 @@ func (s *server) openBy(t *testing.T, user int64, isLogin bool) (token string, e
 func TestNothingIsLeftOfASessionThatIsRefused(t *testing.T) {
 	eachWay(t, func(t *testing.T, b *bench) {
 		s := b.newServer(t)
-		user, disabled := s.newUser(t, "", ""), s.newUser(t, "", "")
+		owner, disabled := s.newUser(t, "", ""), s.newUser(t, "", "")
 		s.disable(t, disabled, true)
 		for _, refused := range []struct {
-			user, generation int64
-			kind             codes.Code
-			reason           string
+			owner, generation int64
+			kind              codes.Code
+			reason            string
 		}{
-			{user, 7, codes.Unauthenticated, "LOGIN_REQUIRED"},
+			{owner, 7, codes.Unauthenticated, "LOGIN_REQUIRED"},
 			{disabled, 1, codes.Unauthenticated, "LOGIN_REQUIRED"},
 			{1, 0, codes.NotFound, "USER_NOT_FOUND"},
 		} {
-			_, _, err := s.newSession(t.Context(), refused.user, &refused.generation)
+			checked := user{ID: refused.owner, CredentialGeneration: refused.generation}
+			_, _, err := s.newSession(t.Context(), refused.owner, &checked)
 			wantFault(t, err, refused.kind, refused.reason)
 			// The caller is gone when the session is stored.
 			ctx, cancel := context.WithCancel(t.Context())
-			if _, _, err = b.hookInsert(t, func() {}, cancel).newSession(ctx, refused.user, &refused.generation); err == nil {
+			if _, _, err = b.hookInsert(t, func() {}, cancel).newSession(ctx, refused.owner, &checked); err == nil {
 				t.Error("a session was opened")
 			}
 		}
@@ -143,10 +144,10 @@ func TestASessionThatACrashLeavesOfARefusalIsNotOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.disable(t, disabled, true)
-	for user, generation := range map[int64]int64{changed: 0, disabled: 1} {
+	for owner, generation := range map[int64]int64{changed: 0, disabled: 1} {
 		store, process := storetest.NewMortal(b.store, 1, storetest.NotHappened)
 		dying := (&bench{store: distant{store}, now: b.now}).newServer(t)
-		_, _, err := dying.newSession(t.Context(), user, &generation)
+		_, _, err := dying.newSession(t.Context(), owner, &user{ID: owner, CredentialGeneration: generation})
 		if err == nil || !process.Died() {
 			t.Fatalf("it died: %t, %v", process.Died(), err)
 		}

@@ -30,6 +30,12 @@ const (
 	// with ten browsers who logs in on each of them every three days and never logs out, over
 	// the 30 days of a session.
 	DefaultSessionsPerUser = 100
+	// DefaultRegistrationsPerAddress is the default of -registrations-per-address: enough for a household or a small
+	// office behind one address.
+	DefaultRegistrationsPerAddress = 10
+	// DefaultRegistrationsPerHour is the default of -registrations-per-hour. Whoever has many addresses can reach it, and
+	// makes others wait: so it is above what a small site needs, and far below what its machine can hash.
+	DefaultRegistrationsPerHour = 300
 )
 
 // SessionLife bounds the lifetime of sessions.
@@ -44,6 +50,11 @@ type Config struct {
 	Sessions SessionLife
 	// SessionsPerUser limits the open sessions of a user. 0 means no limit.
 	SessionsPerUser int
+	// Registration says who may register.
+	Registration Registration
+	// RegistrationsPerAddress and RegistrationsPerHour limit the attempts to register in an hour, from one client address
+	// and in all. 0 means no limit.
+	RegistrationsPerAddress, RegistrationsPerHour int64
 }
 
 // Register declares the flags, with their defaults.
@@ -51,6 +62,9 @@ func (c *Config) Register(flags *flag.FlagSet) {
 	flags.DurationVar(&c.Sessions.Total, "session-ttl", DefaultSessionTTL, "how long a session lasts")
 	flags.DurationVar(&c.Sessions.Idle, "session-idle", 0, "how long a session may go unused, 0 for no limit; the last use is stored at most every 5 minutes")
 	flags.IntVar(&c.SessionsPerUser, "sessions-per-user", DefaultSessionsPerUser, "limit of a user's open sessions, 0 for none; a new one closes the oldest")
+	flags.Var(&c.Registration, "registration", "`who` may register: nobody (closed, the default), everybody (open), or whoever has an invitation (invite)")
+	flags.Int64Var(&c.RegistrationsPerAddress, "registrations-per-address", DefaultRegistrationsPerAddress, "limit of attempts to register from an address in an hour, 0 for none; behind a proxy it needs -trusted-proxies")
+	flags.Int64Var(&c.RegistrationsPerHour, "registrations-per-hour", DefaultRegistrationsPerHour, "limit of attempts to register in an hour, of all addresses together, 0 for none")
 }
 
 // server implements AccountService. It may be used concurrently.
@@ -58,12 +72,15 @@ type server struct {
 	accountv1.UnimplementedAccountServiceServer
 	moveinv1.UnimplementedMoveInServiceServer
 
-	store     docstore.Engine
-	users     *docstore.Collection[int64, user]
-	sessions  *docstore.Collection[string, session]
-	rewards   *docstore.Collection[string, reward]
-	passwords *passwords
-	logins    *limiter
+	store    docstore.Engine
+	users    *docstore.Collection[int64, user]
+	sessions *docstore.Collection[string, session]
+	rewards  *docstore.Collection[string, reward]
+	// invitations let users register if registration is ByInvitation.
+	invitations  *docstore.Collection[string, invitation]
+	registration Registration
+	passwords    *passwords
+	logins       *limiter
 	// moved are the deleted users who were moved in.
 	moved *aliases.Aliases
 	ids   *id.Source
@@ -105,16 +122,21 @@ func New(ctx context.Context, deps service.Deps, config Config) (Service, error)
 	if err != nil {
 		return nil, err
 	}
+	invitations, err := docstore.Open[string, invitation](ctx, deps.Store, invitationsSpec())
+	if err != nil {
+		return nil, err
+	}
 	moved, err := aliases.Open(ctx, deps.Store, "user_aliases")
 	if err != nil {
 		return nil, err
 	}
 	s := &server{
 		store: deps.Store, moved: moved,
-		users: users, sessions: sessions, rewards: rewards,
+		users: users, sessions: sessions, rewards: rewards, invitations: invitations, registration: config.Registration,
 		passwords: newPasswords(), logins: newLimiter(attempts, deps.Now),
 		ids: deps.NewIDs(), now: deps.Now, kept: deps.Changes.KeptTime(), life: config.Sessions, maxSessions: config.SessionsPerUser, tidyTimeout: tidyTimeout, log: deps.Log,
 	}
+	s.logins.limits.registrations, s.logins.limits.registrationsInAll = config.RegistrationsPerAddress, config.RegistrationsPerHour
 	if s.small, err = openSmall(ctx, deps, users); err != nil {
 		return nil, err
 	}
@@ -134,7 +156,7 @@ func (s *server) Parts() service.Parts {
 	return service.Parts{Kind: typev1.Kind_KIND_USER, Changes: changes.New(s.users), Records: s}
 }
 
-// Sweep removes expired sessions, and old counts of login attempts. It removes what
+// Sweep removes expired sessions and invitations, and old counts of attempts. It removes what
 // belonged to deleted users, and forgets old deletions.
 //
 // It takes the time once, so it ends, however many documents expire meanwhile. What it removes has
@@ -149,7 +171,7 @@ func (s *server) Sweep(ctx context.Context) error {
 		now = stored
 	}
 	return errors.Join(
-		removeExpired(ctx, s.sessions, now), removeExpired(ctx, s.logins.attempts, now),
+		removeExpired(ctx, s.sessions, now), removeExpired(ctx, s.logins.attempts, now), removeExpired(ctx, s.invitations, now),
 		s.users.Sweep(ctx, s.kept, s.deleteBelongings),
 	)
 }

@@ -20,14 +20,13 @@ const (
 	tidyTimeout = 2 * time.Second
 )
 
-// makeRoom closes the oldest other sessions of a user who has as many open ones as the limit allows. Calls at the same
-// moment may exceed the limit by their number; the next call closes the excess. A call closes at most maxClosed, so a
-// lowered limit may take several calls.
-func (s *server) makeRoom(ctx context.Context, opened session) error {
+// makeRoom closes the oldest sessions, other than opened, of a user who has as many open ones as the limit allows.
+// Calls at the same moment may exceed the limit by their number; the next call closes the excess. A call closes at most
+// maxClosed, so a lowered limit may take several calls.
+func (s *server) makeRoom(ctx context.Context, of user, opened session) error {
 	if s.maxSessions <= 0 {
 		return nil
 	}
-	of := user{ID: opened.UserID, CredentialGeneration: opened.CredentialGeneration}
 	open, err := s.sessionsThat(ctx, of, func(found session) bool { return s.isOpen(found, of) && found.ID != opened.ID })
 	if err != nil {
 		return err
@@ -40,18 +39,18 @@ func (s *server) makeRoom(ctx context.Context, opened session) error {
 	return removeEach(ctx, open[:min(excess, maxClosed)], s.closeSession)
 }
 
-// removeClosed deletes sessions of a user's earlier generations, which are closed. It returns
-// how many of them the present generation has closed, or nil if it could not count them. If a
-// deletion fails, a sweep deletes the sessions when they expire.
-func (s *server) removeClosed(ctx context.Context, u user) *int64 {
+// removeClosed deletes the closed sessions of a user's earlier generations. It returns how many of them were open to
+// the user as before, or nil if it could not count them. If a deletion fails, a sweep deletes the sessions when they
+// expire.
+func (s *server) removeClosed(ctx context.Context, before, u user) *int64 {
 	ctx, cancel := context.WithTimeout(ctx, s.tidyTimeout)
 	defer cancel()
 	var closed int64
 	removable, err := s.sessionsThat(ctx, u, func(found session) bool {
-		if found.CredentialGeneration == u.CredentialGeneration-1 && !s.hasEnded(found) {
+		if s.isOpen(found, before) && !s.isOpen(found, u) {
 			closed++
 		}
-		return found.CredentialGeneration < u.CredentialGeneration
+		return found.CredentialGeneration < u.CredentialGeneration && found.ID != u.KeptSession
 	})
 	if err != nil {
 		s.log.WarnContext(ctx, "failed to read closed sessions", "error", err)

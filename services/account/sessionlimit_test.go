@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"google.golang.org/grpc/codes"
-	"google.golang.org/protobuf/proto"
 
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
@@ -104,13 +103,13 @@ func TestASessionOfAKnownGenerationClosesTheOldestOfTooMany(t *testing.T) {
 	const limit = 3
 	eachWay(t, func(t *testing.T, b *bench) {
 		s := b.newServerWithSessions(t, limit)
-		user := s.newUser(t, "", "")
+		owner := s.newUser(t, "", "")
 		for i := range 3 * limit {
-			if _, _, err := s.newSession(t.Context(), user, proto.Int64(0)); err != nil {
+			if _, _, err := s.newSession(t.Context(), owner, &user{ID: owner}); err != nil {
 				t.Fatal(err)
 			}
 			b.advance(time.Second)
-			if n := len(s.list(t, user)); n != min(i+1, limit) {
+			if n := len(s.list(t, owner)); n != min(i+1, limit) {
 				t.Errorf("%d of %d sessions are open", n, i+1)
 			}
 		}

@@ -27,10 +27,10 @@ func (s *server) OpenSession(ctx context.Context, request *accountv1.OpenSession
 	return &accountv1.OpenSessionResponse{Session: s.sessionProto(opened), Token: token}, nil
 }
 
-// newSession opens a session of a generation, or of the present one, and returns its token. If the
-// generation is given, newSession stores the session while it reads the user: until it returns the
+// newSession opens a session of the generation of a user as read before, or of the present one, and returns its
+// token. If the user is given, newSession stores the session while it reads the user again: until it returns the
 // token, nobody has it, and a session of another generation is not open.
-func (s *server) newSession(ctx context.Context, userID int64, generation *int64) (opened session, token string, err error) {
+func (s *server) newSession(ctx context.Context, userID int64, checked *user) (opened session, token string, err error) {
 	token, now := newToken(), s.now()
 	opened = session{
 		ID: tokenID(token), UserID: userID, ExpireMillis: now.Add(s.life.Total).UnixMilli(),
@@ -38,20 +38,22 @@ func (s *server) newSession(ctx context.Context, userID int64, generation *int64
 	}
 	isStored := false
 	steps := []func() error{
-		func() error { return s.makeRoom(ctx, opened) },
+		func() error { return s.makeRoom(ctx, *checked, opened) },
 		func() error { isStored = true; return s.sessions.Insert(ctx, opened) },
 	}
-	if generation == nil {
-		if opened.CredentialGeneration, err = s.mayOpen(ctx, userID, nil); err != nil {
+	if checked == nil {
+		present, err := s.mayOpen(ctx, userID, nil)
+		if err != nil {
 			return session{}, "", err
 		}
+		checked = &present
 	} else {
-		opened.CredentialGeneration = *generation
 		steps = slices.Insert(steps, 0, func() error {
-			_, err := s.mayOpen(ctx, userID, generation)
+			_, err := s.mayOpen(ctx, userID, &checked.CredentialGeneration)
 			return err
 		})
 	}
+	opened.CredentialGeneration = checked.CredentialGeneration
 	if err := s.sessions.Together(steps...); err != nil {
 		if isStored {
 			s.discard(ctx, opened)
@@ -61,19 +63,18 @@ func (s *server) newSession(ctx context.Context, userID int64, generation *int64
 	return opened, token, nil
 }
 
-// mayOpen checks that a session of a generation, or of the present one, may be opened. It returns
-// the user's generation.
-func (s *server) mayOpen(ctx context.Context, userID int64, generation *int64) (int64, error) {
+// mayOpen checks that a session of a generation, or of the present one, may be opened. It returns the user.
+func (s *server) mayOpen(ctx context.Context, userID int64, generation *int64) (user, error) {
 	u, err := s.users.Get(ctx, userID)
 	switch {
 	case err != nil:
-		return 0, noUser(err, userID)
+		return user{}, noUser(err, userID)
 	case generation != nil && *generation != u.CredentialGeneration:
-		return 0, loginRequired("the password was changed or all sessions were closed during the login; log in again")
+		return user{}, loginRequired("the password was changed or all sessions were closed during the login; log in again")
 	case u.IsDisabled:
-		return 0, loginRequired("the user is disabled")
+		return user{}, loginRequired("the user is disabled")
 	}
-	return u.CredentialGeneration, nil
+	return u, nil
 }
 
 // discard deletes a session that was stored and refused, also if the caller is gone.
@@ -88,10 +89,7 @@ func (s *server) discard(ctx context.Context, refused session) {
 // VerifySession returns the session if it is open. Every call reads the store, so all
 // replicas refuse a session as soon as it is closed.
 func (s *server) VerifySession(ctx context.Context, request *accountv1.VerifySessionRequest) (*accountv1.VerifySessionResponse, error) {
-	found, err := s.openSession(ctx, request.GetUserId(), request.GetToken())
-	if errors.Is(err, docstore.ErrNotFound) {
-		return nil, loginRequired("the session is not open; log in again")
-	}
+	found, _, err := s.openSession(ctx, request.GetUserId(), request.GetToken())
 	if err != nil {
 		return nil, err
 	}
@@ -147,16 +145,28 @@ func (s *server) idOf(ctx context.Context, userID int64, public string) (string,
 	return "", apierror.NotFound("SESSION_NOT_FOUND", "user %d has no session %s", userID, public)
 }
 
-// CloseAllSessions closes every session of a user, by one write.
+// CloseAllSessions closes every session of a user but the one to keep, by one write.
 func (s *server) CloseAllSessions(ctx context.Context, request *accountv1.CloseAllSessionsRequest) (*accountv1.CloseAllSessionsResponse, error) {
+	var kept session
+	if token := request.GetKeptToken(); token != "" {
+		var err error
+		if kept, _, err = s.openSession(ctx, request.GetUserId(), token); err != nil {
+			return nil, err
+		}
+	}
+	var before user
 	u, err := s.users.Update(ctx, request.GetUserId(), func(u *user) error {
-		u.CredentialGeneration++
+		if kept.ID != "" && !s.isOpen(kept, *u) {
+			return loginRequired("the session to keep was closed meanwhile; log in again")
+		}
+		before = *u
+		u.endSessions(kept.ID)
 		return nil
 	})
 	if err != nil {
 		return nil, noUser(err, request.GetUserId())
 	}
-	return &accountv1.CloseAllSessionsResponse{ClosedCount: s.removeClosed(ctx, u)}, nil
+	return &accountv1.CloseAllSessionsResponse{ClosedCount: s.removeClosed(ctx, before, u)}, nil
 }
 
 // ListSessions returns a page of a user's open sessions.
@@ -175,7 +185,9 @@ func (s *server) ListSessions(ctx context.Context, request *accountv1.ListSessio
 	reply := &accountv1.ListSessionsResponse{NextPageToken: page.Next}
 	for _, found := range page.Documents {
 		if s.isOpen(found, u) {
-			reply.Sessions = append(reply.Sessions, s.sessionProto(found))
+			shown := s.sessionProto(found)
+			shown.Current = found.ID == tokenID(request.GetToken())
+			reply.Sessions = append(reply.Sessions, shown)
 		}
 	}
 	return reply, nil
@@ -185,29 +197,28 @@ func (s *server) ListSessions(ctx context.Context, request *accountv1.ListSessio
 // that is cut off from the majority of the store's servers together with the former primary.
 const sessionStaleness = time.Second
 
-// openSession returns the open session of a user with a token, or docstore.ErrNotFound.
-func (s *server) openSession(ctx context.Context, userID int64, token string) (session, error) {
-	var found session
-	var owner user
-	err := s.users.Together(func() (err error) {
+// openSession returns the open session of a user with a token, and the user, or LOGIN_REQUIRED.
+func (s *server) openSession(ctx context.Context, userID int64, token string) (found session, owner user, err error) {
+	err = s.users.Together(func() (err error) {
 		found, err = s.sessions.Get(ctx, tokenID(token), docstore.Recent(sessionStaleness))
 		return err
 	}, func() (err error) {
 		owner, err = s.users.Get(ctx, userID, docstore.Recent(sessionStaleness))
 		return err
 	})
-	if err != nil {
-		return session{}, err
+	switch {
+	case errors.Is(err, docstore.ErrNotFound), err == nil && (found.UserID != userID || !s.isOpen(found, owner)):
+		return session{}, user{}, loginRequired("the session is not open; log in again")
+	case err != nil:
+		return session{}, user{}, err
 	}
-	if found.UserID != userID || !s.isOpen(found, owner) {
-		return session{}, docstore.ErrNotFound
-	}
-	return found, nil
+	return found, owner, nil
 }
 
 // isOpen reports whether a session of a user is open.
 func (s *server) isOpen(found session, of user) bool {
-	return found.CredentialGeneration == of.CredentialGeneration && !of.IsDisabled && !s.hasEnded(found)
+	isKept := found.ID == of.KeptSession && found.CredentialGeneration != closedGeneration
+	return (found.CredentialGeneration == of.CredentialGeneration || isKept) && !of.IsDisabled && !s.hasEnded(found)
 }
 
 // hasEnded reports whether a session has ended by time.

@@ -93,6 +93,9 @@ func (s *server) BatchGetUsers(ctx context.Context, request *accountv1.BatchGetU
 // UpdateUser changes a user. A new password, and disabling or enabling a user, begin another
 // generation in the same write, so no session stays open, and none can still be opened.
 func (s *server) UpdateUser(ctx context.Context, request *accountv1.UpdateUserRequest) (*accountv1.UpdateUserResponse, error) {
+	if request.GetHidden() && request.Disabled != nil && !request.GetDisabled() {
+		return nil, apierror.Invalid("INVALID_PARAMETER", apierror.Violation{Field: "hidden", Message: "must not be true with disabled set to false"})
+	}
 	passwordHash, err := s.passwords.hash(ctx, request.GetPassword())
 	if err != nil {
 		return nil, err
@@ -112,21 +115,49 @@ func (s *server) UpdateUser(ctx context.Context, request *accountv1.UpdateUserRe
 				return apierror.New(codes.FailedPrecondition, "EMAIL_REQUIRED", "a password requires an email address; set email too")
 			}
 			u.setPassword(passwordHash)
-			u.CredentialGeneration++
+			u.endSessions("")
 		}
-		if request.Disabled != nil && request.GetDisabled() != u.IsDisabled {
-			u.IsDisabled = request.GetDisabled()
-			u.CredentialGeneration++
+		wasDisabled := u.IsDisabled
+		if request.Hidden != nil {
+			u.hide(request.GetHidden())
+		}
+		if request.Disabled != nil {
+			u.disable(request.GetDisabled())
+		}
+		if u.IsDisabled != wasDisabled {
+			u.endSessions("")
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, emailTaken(noUser(err, request.GetUserId()))
 	}
-	if request.Password != nil || request.GetDisabled() {
-		s.removeClosed(ctx, updated)
+	if request.Password != nil || request.GetDisabled() || request.GetHidden() {
+		s.removeClosed(ctx, updated, updated)
 	}
 	return &accountv1.UpdateUserResponse{User: userProto(updated)}, nil
+}
+
+// UpdateProfile changes what a user shows to others.
+func (s *server) UpdateProfile(ctx context.Context, request *accountv1.UpdateProfileRequest) (*accountv1.UpdateProfileResponse, error) {
+	if request.Name != nil {
+		if err := checkNickname(request.GetName()); err != nil {
+			return nil, err
+		}
+	}
+	updated, err := s.users.Update(ctx, request.GetActorId(), func(u *user) error {
+		if request.Name != nil {
+			u.setName(request.GetName())
+		}
+		if request.IconUrl != nil {
+			u.IconURL = request.GetIconUrl()
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, noUser(err, request.GetActorId())
+	}
+	return &accountv1.UpdateProfileResponse{User: userProto(updated)}, nil
 }
 
 // HasUsers reports whether any user exists.
@@ -144,9 +175,13 @@ func noUser(err error, id int64) error {
 
 func emailTaken(err error) error {
 	if duplicate, isDuplicate := errors.AsType[*docstore.DuplicateError](err); isDuplicate && duplicate.Index == byEmail().Name {
-		return apierror.New(codes.AlreadyExists, "EMAIL_TAKEN", "another user already has this email address")
+		return errEmailTaken()
 	}
 	return err
+}
+
+func errEmailTaken() error {
+	return apierror.New(codes.AlreadyExists, "EMAIL_TAKEN", "another user already has this email address")
 }
 
 // emailKey returns the same key for addresses that differ in letter case only.
@@ -175,6 +210,20 @@ func (u *user) setEmail(email string) {
 	}
 }
 
+// disable disables or enables the user. One who is enabled is not hidden.
+func (u *user) disable(isDisabled bool) {
+	if u.IsDisabled = isDisabled; !isDisabled {
+		u.Hidden = 0
+	}
+}
+
+// hide hides or shows what the user owns and writes. One who is hidden is disabled.
+func (u *user) hide(hide bool) {
+	if u.Hidden = 0; hide {
+		u.Hidden, u.IsDisabled = isHidden, true
+	}
+}
+
 // setPassword sets a hash that was made here.
 func (u *user) setPassword(hash string) {
 	u.PasswordHash, u.PasswordIsMoved = hash, false
@@ -183,6 +232,7 @@ func (u *user) setPassword(hash string) {
 func userProto(u user) *accountv1.User {
 	all := shownProto(u)
 	all.Email, all.HasPassword, all.Disabled = u.Email, u.PasswordHash != "", u.IsDisabled
+	all.Hidden = u.Hidden == isHidden
 	all.PasswordForm, all.IsSmall = formOf(u.PasswordHash), u.ID < id.Lowest && !u.IsMoved
 	return all
 }
@@ -251,6 +301,12 @@ func (s *server) DeleteUser(ctx context.Context, request *accountv1.DeleteUserRe
 	if u.IsMoved {
 		// Sweeps forget the deletion, but MoveIn knows it for good.
 		if err := s.moved.BuryAs(ctx, decimal(u.ID), u.ID); err != nil {
+			return nil, err
+		}
+	}
+	if !isGone {
+		// With the user, what shows that the invitation is used is forgotten some time later.
+		if err := s.dropInvitation(ctx, u); err != nil {
 			return nil, err
 		}
 	}

@@ -85,7 +85,7 @@ func (s *server) GetAlbum(ctx context.Context, request *albumv1.GetAlbumRequest)
 	profiles := s.profiles.Show(ctx, names...)
 	reply := &albumv1.GetAlbumResponse{
 		Album:             albumProto(&found, profiles.Of(found.OwnerID)),
-		Photos:            photos.Proto(ctx, shown.Documents),
+		Photos:            s.albums.Photos.Proto(ctx, shown.Documents),
 		NextPhotosToken:   shown.Next,
 		Comments:          comments.Proto(ctx, written.Documents, profiles),
 		NextCommentsToken: written.Next,

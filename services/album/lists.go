@@ -15,7 +15,10 @@ func (s *server) ListAlbums(ctx context.Context, request *albumv1.ListAlbumsRequ
 	if request.GetBox() != nil {
 		return s.listInBox(ctx, request)
 	}
-	owner, token := request.GetOwnerId(), request.GetPageToken()
+	owner, token, hidden := request.GetOwnerId(), request.GetPageToken(), s.albums.HiddenIn(ctx, request)
+	if err := hidden.Require(owner); err != nil {
+		return nil, err
+	}
 	query := docstore.Query{
 		Where: listed(request), Descending: request.GetOrder() == typev1.ListOrder_LIST_ORDER_NEWEST_FIRST,
 		Token: token, Limit: service.PageSize(request.GetPageSize(), 100, service.MaxPage),
@@ -23,7 +26,7 @@ func (s *server) ListAlbums(ctx context.Context, request *albumv1.ListAlbumsRequ
 	reply := &albumv1.ListAlbumsResponse{}
 	if request.GetView() == typev1.View_VIEW_SUMMARY {
 		var err error
-		if reply.Summaries, reply.NextPageToken, err = s.summaries.Page(ctx, query, nil); err != nil {
+		if reply.Summaries, reply.NextPageToken, err = s.summaries.Page(ctx, query, func(a *summary) bool { return !hidden[a.OwnerID] }); err != nil {
 			return nil, err
 		}
 	} else {
@@ -31,7 +34,7 @@ func (s *server) ListAlbums(ctx context.Context, request *albumv1.ListAlbumsRequ
 		if err != nil {
 			return nil, err
 		}
-		reply.Albums, reply.NextPageToken = s.showAll(ctx, page.Documents), page.Next
+		reply.Albums, reply.NextPageToken = s.showAll(ctx, s.albums.Without(hidden, page.Documents)), page.Next
 	}
 	if len(reply.GetSummaries())+len(reply.GetAlbums()) == 0 && owner != 0 && token == "" {
 		if err := s.albums.RequireOwner(ctx, s.profiles, owner, byOwner().Is(owner)); err != nil {
@@ -55,10 +58,11 @@ func listed(request *albumv1.ListAlbumsRequest) docstore.Where {
 	return where
 }
 
-// summary is the part of an album that VIEW_SUMMARY shows.
+// summary is the part of an album that VIEW_SUMMARY reads.
 type summary struct {
-	ID    int64  `bson:"_id"`
-	Title string `bson:"title"`
+	ID      int64  `bson:"_id"`
+	OwnerID int64  `bson:"owner_id"`
+	Title   string `bson:"title"`
 }
 
 func showSummary(a *summary) (id int64, title string) { return a.ID, a.Title }
@@ -66,8 +70,8 @@ func showSummary(a *summary) (id int64, title string) { return a.ID, a.Title }
 // SearchNearby returns a page of the albums in an area, nearest first.
 func (s *server) SearchNearby(ctx context.Context, request *albumv1.SearchNearbyRequest) (*albumv1.SearchNearbyResponse, error) {
 	page, err := s.nearby.Around(ctx, nearby.CircleOf(request.GetCircle()), nearby.Query{
-		Filter: nearby.Filter{Category: int64(request.GetCategory())},
-		Size:   service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
+		Filter: nearby.Filter{Category: int64(request.GetCategory())}, Hidden: s.albums.Hidden.Users(ctx),
+		Size: service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
 	})
 	if err != nil {
 		return nil, err
@@ -89,12 +93,13 @@ type entry struct {
 func keyOf(e *entry) nearby.Key { return nearby.Key{Cell: e.Cell, Category: e.Category, ID: e.ID} }
 
 func locationOf(a *album) nearby.Location {
-	return nearby.Location{Key: nearby.Key{Cell: a.Cell, Category: int64(a.Category), ID: a.ID}, Lat: a.Lat, Lng: a.Lng}
+	return nearby.Location{Key: nearby.Key{Cell: a.Cell, Category: int64(a.Category), ID: a.ID}, Lat: a.Lat, Lng: a.Lng, Owner: a.OwnerID}
 }
 
-// located is the part of an album that a map shows.
+// located is the part of an album that a map reads.
 type located struct {
 	ID       int64   `bson:"_id"`
+	OwnerID  int64   `bson:"owner_id"`
 	Title    string  `bson:"title"`
 	Category int32   `bson:"category"`
 	Lat      float64 `bson:"lat"`
@@ -103,14 +108,14 @@ type located struct {
 }
 
 func locationOfLocated(a *located) nearby.Location {
-	return nearby.Location{Key: nearby.Key{Cell: a.Cell, Category: int64(a.Category), ID: a.ID}, Lat: a.Lat, Lng: a.Lng}
+	return nearby.Location{Key: nearby.Key{Cell: a.Cell, Category: int64(a.Category), ID: a.ID}, Lat: a.Lat, Lng: a.Lng, Owner: a.OwnerID}
 }
 
 // listInBox returns a page of the albums in a box, in a stable order.
 func (s *server) listInBox(ctx context.Context, request *albumv1.ListAlbumsRequest) (*albumv1.ListAlbumsResponse, error) {
 	page, err := s.boxes.In(ctx, nearby.BoxOf(request.GetBox()), nearby.Query{
-		Filter: nearby.Filter{Category: int64(request.GetCategory())},
-		Size:   service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
+		Filter: nearby.Filter{Category: int64(request.GetCategory())}, Hidden: s.albums.Hidden.Users(ctx),
+		Size: service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
 	})
 	if err != nil {
 		return nil, err

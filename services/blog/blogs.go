@@ -128,7 +128,7 @@ func (s *server) requireQuoted(ctx context.Context, by, id int64) (oldID string,
 			apierror.Violation{Field: "reply_blog_id", Message: "an entry cannot quote itself"})
 	}
 	quoted, err := s.blogs.Documents.Get(ctx, id)
-	if errors.Is(err, docstore.ErrNotFound) {
+	if errors.Is(err, docstore.ErrNotFound) || err == nil && s.blogs.Visible(ctx, &quoted, id) != nil {
 		return "", apierror.Invalid("QUOTED_BLOG_NOT_FOUND",
 			apierror.Violation{Field: "reply_blog_id", Message: "there is no such entry"})
 	}

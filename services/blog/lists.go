@@ -28,7 +28,10 @@ func (s *server) ListBlogs(ctx context.Context, request *blogv1.ListBlogsRequest
 	if request.GetBox() != nil {
 		return s.listInBox(ctx, request)
 	}
-	author, token, last := request.GetAuthorId(), request.GetPageToken(), lastDay
+	author, token, last, hidden := request.GetAuthorId(), request.GetPageToken(), lastDay, s.blogs.HiddenIn(ctx, request)
+	if err := hidden.Require(author); err != nil {
+		return nil, err
+	}
 	isRecent := request.GetOrder() == blogv1.BlogOrder_BLOG_ORDER_RECENT
 	isPublished := isRecent || request.GetPublication() == blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED
 	var today day // when the walk began
@@ -50,7 +53,9 @@ func (s *server) ListBlogs(ctx context.Context, request *blogv1.ListBlogsRequest
 	if request.GetView() == typev1.View_VIEW_SUMMARY {
 		query.Limit = service.PageSize(request.GetPageSize(), 100, service.MaxPage)
 		var err error
-		reply.Summaries, reply.NextPageToken, err = s.summaries.Page(ctx, query, func(b *summary) bool { return b.PostDay <= last })
+		reply.Summaries, reply.NextPageToken, err = s.summaries.Page(ctx, query, func(b *summary) bool {
+			return b.PostDay <= last && !hidden[b.AuthorID]
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -60,7 +65,7 @@ func (s *server) ListBlogs(ctx context.Context, request *blogv1.ListBlogsRequest
 			return nil, err
 		}
 		shown := slices.DeleteFunc(page.Documents, func(b blog) bool { return b.PostDay > last })
-		reply.Blogs, reply.NextPageToken = s.showAll(ctx, shown), page.Next
+		reply.Blogs, reply.NextPageToken = s.showAll(ctx, s.blogs.Without(hidden, shown)), page.Next
 	}
 	if len(reply.GetSummaries())+len(reply.GetBlogs()) == 0 && author != 0 && token == "" {
 		if err := s.blogs.RequireOwner(ctx, s.profiles, author, byAuthor().Is(author)); err != nil {
@@ -122,9 +127,10 @@ func (s *server) showAll(ctx context.Context, blogs []blog) []*blogv1.Blog {
 
 // summary is the part of an entry that VIEW_SUMMARY reads.
 type summary struct {
-	ID      int64  `bson:"_id"`
-	Title   string `bson:"title"`
-	PostDay day    `bson:"post_day"`
+	ID       int64  `bson:"_id"`
+	AuthorID int64  `bson:"author_id"`
+	Title    string `bson:"title"`
+	PostDay  day    `bson:"post_day"`
 }
 
 func showSummary(b *summary) (id int64, title string) { return b.ID, b.Title }
@@ -164,8 +170,8 @@ type located struct {
 // SearchNearby returns a page of the entries in an area, nearest first.
 func (s *server) SearchNearby(ctx context.Context, request *blogv1.SearchNearbyRequest) (*blogv1.SearchNearbyResponse, error) {
 	query := nearby.Query{
-		Filter: nearby.Filter{Category: int64(request.GetType())},
-		Size:   service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
+		Filter: nearby.Filter{Category: int64(request.GetType())}, Hidden: s.blogs.Hidden.Users(ctx),
+		Size: service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
 	}
 	if request.GetPublication() == blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED {
 		query.Until = int64(s.today())
@@ -204,14 +210,14 @@ func keyOf(e *entry) nearby.Key {
 }
 
 func locationOf(b *located) nearby.Location {
-	return nearby.Location{Key: nearby.Key{Cell: b.Cell, Day: int64(b.PostDay), Category: int64(b.Type), ID: b.ID}, Lat: b.Lat, Lng: b.Lng}
+	return nearby.Location{Key: nearby.Key{Cell: b.Cell, Day: int64(b.PostDay), Category: int64(b.Type), ID: b.ID}, Lat: b.Lat, Lng: b.Lng, Owner: b.AuthorID}
 }
 
 // listInBox returns a page of the published entries in a box, in a stable order.
 func (s *server) listInBox(ctx context.Context, request *blogv1.ListBlogsRequest) (*blogv1.ListBlogsResponse, error) {
 	page, err := s.onMap.In(ctx, nearby.BoxOf(request.GetBox()), nearby.Query{
-		Filter: nearby.Filter{Category: int64(request.GetType()), Until: int64(s.today())},
-		Size:   service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
+		Filter: nearby.Filter{Category: int64(request.GetType()), Until: int64(s.today())}, Hidden: s.blogs.Hidden.Users(ctx),
+		Size: service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
 	})
 	if err != nil {
 		return nil, err

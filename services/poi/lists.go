@@ -15,7 +15,10 @@ func (s *server) ListPois(ctx context.Context, request *poiv1.ListPoisRequest) (
 	if request.GetBox() != nil {
 		return s.listInBox(ctx, request)
 	}
-	owner, token := request.GetOwnerId(), request.GetPageToken()
+	owner, token, hidden := request.GetOwnerId(), request.GetPageToken(), s.pois.HiddenIn(ctx, request)
+	if err := hidden.Require(owner); err != nil {
+		return nil, err
+	}
 	query := docstore.Query{
 		Where: listed(request), Descending: request.GetOrder() == typev1.ListOrder_LIST_ORDER_NEWEST_FIRST,
 		Token: token, Limit: service.PageSize(request.GetPageSize(), 100, service.MaxPage),
@@ -23,7 +26,7 @@ func (s *server) ListPois(ctx context.Context, request *poiv1.ListPoisRequest) (
 	reply := &poiv1.ListPoisResponse{}
 	if request.GetView() == typev1.View_VIEW_SUMMARY {
 		var err error
-		if reply.Summaries, reply.NextPageToken, err = s.summaries.Page(ctx, query, nil); err != nil {
+		if reply.Summaries, reply.NextPageToken, err = s.summaries.Page(ctx, query, func(p *summary) bool { return !hidden[p.OwnerID] }); err != nil {
 			return nil, err
 		}
 	} else {
@@ -31,7 +34,7 @@ func (s *server) ListPois(ctx context.Context, request *poiv1.ListPoisRequest) (
 		if err != nil {
 			return nil, err
 		}
-		reply.Pois, reply.NextPageToken = s.showAll(ctx, page.Documents), page.Next
+		reply.Pois, reply.NextPageToken = s.showAll(ctx, s.pois.Without(hidden, page.Documents)), page.Next
 	}
 	if len(reply.GetSummaries())+len(reply.GetPois()) == 0 && owner != 0 && token == "" {
 		if err := s.pois.RequireOwner(ctx, s.profiles, owner, ofOwner(owner)); err != nil {
@@ -82,10 +85,11 @@ func (s *server) showAll(ctx context.Context, pois []poi) []*poiv1.Poi {
 	return shown
 }
 
-// summary is the part of a landmark that VIEW_SUMMARY shows.
+// summary is the part of a landmark that VIEW_SUMMARY reads.
 type summary struct {
-	ID   int64  `bson:"_id"`
-	Name string `bson:"name"`
+	ID      int64  `bson:"_id"`
+	OwnerID int64  `bson:"owner_id"`
+	Name    string `bson:"name"`
 }
 
 func showSummary(p *summary) (id int64, title string) { return p.ID, p.Name }
@@ -93,8 +97,8 @@ func showSummary(p *summary) (id int64, title string) { return p.ID, p.Name }
 // SearchNearby returns a page of the landmarks in an area, nearest first.
 func (s *server) SearchNearby(ctx context.Context, request *poiv1.SearchNearbyRequest) (*poiv1.SearchNearbyResponse, error) {
 	page, err := s.nearby.Around(ctx, nearby.CircleOf(request.GetCircle()), nearby.Query{
-		Filter: nearby.Filter{Category: int64(request.GetCategory())},
-		Size:   service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
+		Filter: nearby.Filter{Category: int64(request.GetCategory())}, Hidden: s.pois.Hidden.Users(ctx),
+		Size: service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
 	})
 	if err != nil {
 		return nil, err
@@ -116,12 +120,13 @@ type entry struct {
 func keyOf(e *entry) nearby.Key { return nearby.Key{Cell: e.Cell, Category: e.Category, ID: e.ID} }
 
 func locationOf(p *poi) nearby.Location {
-	return nearby.Location{Key: nearby.Key{Cell: p.Cell, Category: p.Category, ID: p.ID}, Lat: p.Lat, Lng: p.Lng}
+	return nearby.Location{Key: nearby.Key{Cell: p.Cell, Category: p.Category, ID: p.ID}, Lat: p.Lat, Lng: p.Lng, Owner: p.OwnerID}
 }
 
-// located is the part of a landmark that a map shows.
+// located is the part of a landmark that a map reads.
 type located struct {
 	ID       int64   `bson:"_id"`
+	OwnerID  int64   `bson:"owner_id"`
 	Name     string  `bson:"name"`
 	Category int64   `bson:"category"`
 	Lat      float64 `bson:"lat"`
@@ -130,14 +135,14 @@ type located struct {
 }
 
 func locationOfLocated(p *located) nearby.Location {
-	return nearby.Location{Key: nearby.Key{Cell: p.Cell, Category: p.Category, ID: p.ID}, Lat: p.Lat, Lng: p.Lng}
+	return nearby.Location{Key: nearby.Key{Cell: p.Cell, Category: p.Category, ID: p.ID}, Lat: p.Lat, Lng: p.Lng, Owner: p.OwnerID}
 }
 
 // listInBox returns a page of the landmarks in a box, in a stable order.
 func (s *server) listInBox(ctx context.Context, request *poiv1.ListPoisRequest) (*poiv1.ListPoisResponse, error) {
 	page, err := s.boxes.In(ctx, nearby.BoxOf(request.GetBox()), nearby.Query{
-		Filter: nearby.Filter{Category: int64(request.GetCategory())},
-		Size:   service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
+		Filter: nearby.Filter{Category: int64(request.GetCategory())}, Hidden: s.pois.Hidden.Users(ctx),
+		Size: service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
 	})
 	if err != nil {
 		return nil, err

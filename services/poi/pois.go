@@ -96,7 +96,7 @@ func (s *server) GetPoi(ctx context.Context, request *poiv1.GetPoiRequest) (*poi
 	profiles := s.profiles.Show(ctx, names...)
 	reply := &poiv1.GetPoiResponse{
 		Poi:               poiProto(&found, profiles.Of(found.OwnerID)),
-		Photos:            photos.Proto(ctx, shown.Documents),
+		Photos:            s.pois.Photos.Proto(ctx, shown.Documents),
 		NextPhotosToken:   shown.Next,
 		Comments:          comments.Proto(ctx, written.Documents, profiles),
 		NextCommentsToken: written.Next,

@@ -13,6 +13,7 @@ import (
 	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
+	"github.com/waybook/waybook/internal/upload"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	"github.com/waybook/waybook/services/account"
 	"github.com/waybook/waybook/services/album"
@@ -36,6 +37,11 @@ type App struct {
 
 // Start starts Waybook and pushes its parts on env's stack.
 func Start(ctx context.Context, config Config, env process.Env) (*App, error) {
+	if config.Store.MongoDBURI == "" {
+		fmt.Fprintf(env.Out, "Opening the store %s.\n", config.Store.File())
+	} else {
+		fmt.Fprintln(env.Out, "Connecting to MongoDB.")
+	}
 	host, err := config.Flags.Start(ctx, env, config.Admin)
 	if err != nil {
 		return nil, err
@@ -92,11 +98,12 @@ func Assemble(ctx context.Context, config Config, host service.Host) (*Assembly,
 	}
 	if config.HasDemo {
 		host.Readiness.Starting("looking for demo content")
-		if err := demo.Fill(ctx, clients.Of(parts.Channel, parts.Channel, parts.Channel, parts.Channel), accounts.HasUsers, config.Store.Data); err != nil {
+		if err := demo.Fill(ctx, clients.Of(parts.Channel, parts.Channel, parts.Channel, parts.Channel), accounts.HasUsers, config.Store.Data, host.Out); err != nil {
 			return nil, fmt.Errorf("demo content: %w", err)
 		}
 	}
 	config.Front.Page = config.Console.Page()
+	config.Interface.MaxPhotoBytes = config.Uploads.MaxBytes
 	edgeConfig := config.Interface.Config()
 	program.CallWithin(&edgeConfig, parts.Channel)
 	edgeConfig.Zone = zone
@@ -107,12 +114,13 @@ func Assemble(ctx context.Context, config Config, host service.Host) (*Assembly,
 
 // addServices creates the four services.
 func (a *Assembly) addServices(ctx context.Context, config Config, host service.Host, zone *time.Location) (account.Service, error) {
+	host.Deps.Uploads = upload.New(config.Uploads, host.Metrics)
 	accounts, err := account.New(ctx, host.Deps, config.Account)
 	if err != nil {
 		return nil, err
 	}
 	deps := content.NewDeps(host, accountv1.NewAccountServiceClient(a.Channel))
-	deps.Comments = config.Comments
+	deps.Comments, deps.PublicURL = config.Comments, config.publicURL()
 	albums, err := album.New(ctx, deps)
 	if err != nil {
 		return nil, err
@@ -127,5 +135,5 @@ func (a *Assembly) addServices(ctx context.Context, config Config, host service.
 	}
 	a.Services = []service.Service{accounts, albums, blogs, pois}
 	service.Register(a.Channel, a.Services...)
-	return accounts, nil
+	return accounts, a.Channel.ServeStreams(host.Env)
 }

@@ -2,28 +2,40 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net"
 	"reflect"
+	"slices"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
+	"google.golang.org/grpc/test/bufconn"
 
 	"github.com/waybook/waybook/internal/arena"
+	"github.com/waybook/waybook/internal/platform/process"
+	"github.com/waybook/waybook/internal/platform/requestid"
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/internal/platform/tracing"
 )
 
-// Channel carries unary calls to the services in process. They pass the same
-// interceptors as calls from outside (rule 15.4). Messages are not copied: neither side
-// changes a message that it has sent or received. It may be used concurrently after the
-// services are registered.
+// Channel carries calls to the services in process. They pass the same interceptors as calls from outside (rule 15.4). The
+// messages of unary calls are not copied: neither side changes a message that it has sent or received. Streams pass a
+// connection in memory. It may be used concurrently after the services are registered.
 type Channel struct {
 	methods      map[string]method
 	interceptors *service.Interceptors
 	spans        tracing.Tracing
+
+	server  *grpc.Server
+	streams *grpc.ClientConn
 }
+
+// bufferBytes is how much of a stream may wait in memory.
+const bufferBytes = 256 << 10
 
 // method is a unary method of a registered service.
 type method struct {
@@ -33,7 +45,8 @@ type method struct {
 
 // NewChannel returns a channel without services.
 func NewChannel(interceptors *service.Interceptors, spans tracing.Tracing) *Channel {
-	return &Channel{methods: map[string]method{}, interceptors: interceptors, spans: spans}
+	options := append(spans.ServerOptions(), grpc.ChainStreamInterceptor(interceptors.Stream), grpc.WaitForHandlers(true))
+	return &Channel{methods: map[string]method{}, interceptors: interceptors, spans: spans, server: grpc.NewServer(options...)}
 }
 
 // RegisterService adds a service's methods.
@@ -41,11 +54,34 @@ func (c *Channel) RegisterService(description *grpc.ServiceDesc, server any) {
 	for _, each := range description.Methods {
 		c.methods["/"+description.ServiceName+"/"+each.MethodName] = method{server, each.Handler}
 	}
+	c.server.RegisterService(description, server)
 }
 
-// NewStream implements grpc.ClientConnInterface. No service that standalone calls has streams.
-func (c *Channel) NewStream(_ context.Context, _ *grpc.StreamDesc, name string, _ ...grpc.CallOption) (grpc.ClientStream, error) {
-	return nil, status.Errorf(codes.Unimplemented, "%s: there are no streams in process", name)
+// ServeStreams serves the streams of the registered services, and pushes its end.
+func (c *Channel) ServeStreams(env process.Env) (err error) {
+	listener := bufconn.Listen(bufferBytes)
+	c.streams, err = grpc.NewClient("passthrough:in-process", append(slices.Concat(c.spans.DialOptions(), requestid.DialOptions()),
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }))...)
+	if err != nil {
+		return err
+	}
+	done := make(chan error, 1)
+	go func() { done <- c.server.Serve(listener) }()
+	env.Stack.Push("streams in process", func(context.Context) error {
+		err := c.streams.Close()
+		c.server.Stop()
+		return errors.Join(err, <-done)
+	})
+	return nil
+}
+
+// NewStream implements grpc.ClientConnInterface.
+func (c *Channel) NewStream(ctx context.Context, description *grpc.StreamDesc, name string, options ...grpc.CallOption) (grpc.ClientStream, error) {
+	if c.streams == nil {
+		return nil, status.Errorf(codes.Unimplemented, "%s: this channel has no streams", name)
+	}
+	return c.streams.NewStream(ctx, description, name, options...)
 }
 
 // Invoke calls a method in the caller's goroutine. It ignores the options, which are for a transport.

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"path/filepath"
 	"strings"
 
@@ -12,9 +13,11 @@ import (
 	"github.com/waybook/waybook/edge"
 	"github.com/waybook/waybook/edge/program"
 	"github.com/waybook/waybook/internal/content/comments"
+	"github.com/waybook/waybook/internal/content/photos"
 	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/internal/platform/smallids"
+	"github.com/waybook/waybook/internal/upload"
 	"github.com/waybook/waybook/services/account"
 	"github.com/waybook/waybook/services/blog"
 	"github.com/waybook/waybook/standalone/demo"
@@ -39,6 +42,9 @@ type Config struct {
 	Reward int64
 	// Comments are the limits of comments.
 	Comments comments.Limits
+	// Uploads are the limits of uploads. PublicURL is the address of the site; see photos.Files.
+	Uploads   upload.Flags
+	PublicURL string
 }
 
 // socketName is the name of the gRPC port's default socket in the data directory.
@@ -67,6 +73,18 @@ func (c *Config) Register(flags *flag.FlagSet) {
 	c.Account.Register(flags)
 	flags.Int64Var(&c.Reward, "reward", blog.DefaultReward, "reward of an author for posting an entry, in the virtual currency")
 	c.Comments.Register(flags)
+	c.Uploads.Register(flags)
+	photos.RegisterPublicURL(flags, &c.PublicURL)
+}
+
+// publicURL returns the address of the site, by default that of an edge which only this machine reaches.
+func (c *Config) publicURL() string {
+	host, port, err := net.SplitHostPort(c.HTTP)
+	isOwn := err == nil && port != "0" && (host == "localhost" || net.ParseIP(host).IsLoopback())
+	if c.PublicURL == "" && isOwn {
+		return "http://" + c.HTTP
+	}
+	return c.PublicURL
 }
 
 // Check reports the faults of the settings.
@@ -81,6 +99,8 @@ func (c *Config) Check(checks *process.Checks) {
 		checks.Report(fmt.Errorf("-%s needs -ids old: other replies have identifiers of 53 bits", smallids.Flag))
 	}
 	checks.Report(c.Comments.Check())
+	checks.Report(c.Uploads.Check())
+	checks.Report(photos.CheckPublicURL(c.PublicURL))
 	checks.Report(blog.Config{Reward: c.Reward, Zone: zone}.Check())
 }
 

@@ -1,12 +1,15 @@
 package demo
 
 import (
+	"cmp"
 	"context"
+	"embed"
 	"fmt"
 
 	"google.golang.org/grpc"
 
 	"github.com/waybook/waybook/internal/clients"
+	"github.com/waybook/waybook/internal/platform/apierror"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
@@ -38,6 +41,31 @@ func call[Q, R any](f *filler, method func(context.Context, Q, ...grpc.CallOptio
 	return reply
 }
 
+// photos are drawings.
+//
+//go:embed photos
+var photos embed.FS
+
+// upload adds one of the photos.
+func (f *filler) upload(name string, start *photov1.UploadStart) {
+	file, err := photos.ReadFile(name)
+	if f.err = cmp.Or(f.err, err); f.err != nil {
+		return
+	}
+	stream, err := f.Photo.Upload(f.ctx)
+	if err != nil {
+		f.err = err
+		return
+	}
+	// A Send that fails has no reason; the reply has it.
+	_ = stream.Send(&photov1.UploadRequest{Part: &photov1.UploadRequest_Start{Start: start}})
+	_ = stream.Send(&photov1.UploadRequest{Part: &photov1.UploadRequest_Chunk{Chunk: file}})
+	_, f.err = stream.CloseAndRecv()
+	if failed := apierror.From(f.err); failed != nil && failed.Reason == "UPLOADS_OFF" {
+		f.err = nil // the album has no photos then
+	}
+}
+
 // landmarks are real places in Taiwan, in WGS 84.
 var landmarks = []struct {
 	name     string
@@ -57,10 +85,10 @@ var landmarks = []struct {
 // fill creates the content and returns the id of the demo user, who can log in with the password.
 func (f *filler) fill(password string) (int64, error) {
 	me := call(f, f.Account.CreateUser, &accountv1.CreateUserRequest{
-		RequestId: f.requestID(), Name: "小旅人", IconUrl: "upload/icon/demo1.jpg", Email: Email, Password: password,
+		RequestId: f.requestID(), Name: "小旅人", Email: Email, Password: password,
 	}).GetUser().GetUserId()
 	friend := call(f, f.Account.CreateUser, &accountv1.CreateUserRequest{
-		RequestId: f.requestID(), Name: "阿海", IconUrl: "upload/icon/demo2.jpg",
+		RequestId: f.requestID(), Name: "阿海",
 	}).GetUser().GetUserId()
 
 	album := call(f, f.Album.CreateAlbum, &albumv1.CreateAlbumRequest{
@@ -68,9 +96,8 @@ func (f *filler) fill(password string) (int64, error) {
 		Category: albumv1.AlbumCategory_ALBUM_CATEGORY_DOMESTIC_TRAVEL,
 	}).GetAlbum().GetAlbumId()
 	for i, description := range []string{"九份的石階", "陰陽海", "黃金瀑布", ""} {
-		call(f, f.Photo.AddPhoto, &photov1.AddPhotoRequest{
-			RequestId: f.requestID(), ActorId: me, Parent: &photov1.AddPhotoRequest_AlbumId{AlbumId: album},
-			Url: fmt.Sprintf("upload/album/demo/thumb_%d.jpg", i+1), Description: description,
+		f.upload(fmt.Sprintf("photos/%d.jpg", i+1), &photov1.UploadStart{
+			RequestId: f.requestID(), ActorId: me, Parent: &photov1.UploadStart_AlbumId{AlbumId: album}, Description: description,
 		})
 	}
 	asked := call(f, f.Comment.AddComment, &commentv1.AddCommentRequest{

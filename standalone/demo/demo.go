@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/waybook/waybook/internal/clients"
+	"github.com/waybook/waybook/internal/platform/audit"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
@@ -31,13 +33,15 @@ const Email = "demo@waybook.example"
 
 // Fill fills a store that has no users, and resumes after an interruption. Each create has a fixed
 // request id, so nothing is created twice. Fill writes the demo user's password and cookie to files
-// in dataDir that only their owner can read.
-func Fill(ctx context.Context, call clients.Clients, hasUsers func(context.Context) (bool, error), dataDir string) error {
+// in dataDir that only their owner can read. It says so on out if there is something to fill.
+func Fill(ctx context.Context, call clients.Clients, hasUsers func(context.Context) (bool, error), dataDir string, out io.Writer) error {
 	isUsed, err := hasUsers(ctx)
 	isBegun := exists(dataDir, passwordFile)
 	if err != nil || isUsed && (!isBegun || exists(dataDir, cookieFile)) {
 		return err
 	}
+	fmt.Fprintln(out, "Making demo content.")
+	ctx = audit.Unrecorded(ctx)
 	if err := os.MkdirAll(dataDir, 0o700); err != nil {
 		return err
 	}

@@ -53,7 +53,9 @@ type albumList struct{ owned }
 // Run lists the albums.
 func (c *albumList) Run(ctx context.Context, call *services, out *output.Printer) error {
 	return albums.list(out, c.limit, func(page pageOf) ([]*albumv1.Album, string, error) {
-		reply, err := call.Album.ListAlbums(ctx, &albumv1.ListAlbumsRequest{OwnerId: c.Owner, PageSize: page.size, PageToken: page.token})
+		reply, err := call.Album.ListAlbums(ctx, &albumv1.ListAlbumsRequest{
+			OwnerId: c.Owner, WithHidden: true, PageSize: page.size, PageToken: page.token,
+		})
 		return reply.GetAlbums(), reply.GetNextPageToken(), err
 	})
 }
@@ -107,7 +109,9 @@ type entryList struct{ owned }
 // Run lists the entries.
 func (c *entryList) Run(ctx context.Context, call *services, out *output.Printer) error {
 	return entries.list(out, c.limit, func(page pageOf) ([]*blogv1.Blog, string, error) {
-		reply, err := call.Blog.ListBlogs(ctx, &blogv1.ListBlogsRequest{AuthorId: c.Owner, PageSize: page.size, PageToken: page.token})
+		reply, err := call.Blog.ListBlogs(ctx, &blogv1.ListBlogsRequest{
+			AuthorId: c.Owner, WithHidden: true, PageSize: page.size, PageToken: page.token,
+		})
 		return reply.GetBlogs(), reply.GetNextPageToken(), err
 	})
 }
@@ -155,7 +159,7 @@ type landmarkList struct {
 func (c *landmarkList) Run(ctx context.Context, call *services, out *output.Printer) error {
 	return landmarks.list(out, c.limit, func(page pageOf) ([]*poiv1.Poi, string, error) {
 		reply, err := call.Poi.ListPois(ctx, &poiv1.ListPoisRequest{
-			OwnerId: c.Owner, Category: c.Category.value, PageSize: page.size, PageToken: page.token,
+			OwnerId: c.Owner, Category: c.Category.value, WithHidden: true, PageSize: page.size, PageToken: page.token,
 		})
 		return reply.GetPois(), reply.GetNextPageToken(), err
 	})

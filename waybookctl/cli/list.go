@@ -29,14 +29,14 @@ type table[T proto.Message] struct {
 }
 
 var users = table[*accountv1.User]{
-	"users", []string{"USER", "NAME", "EMAIL", "HAS PASSWORD", "HASH", "DISABLED", "ICON", "CREATED"},
+	"users", []string{"USER", "NAME", "EMAIL", "HAS PASSWORD", "HASH", "DISABLED", "HIDDEN", "ICON", "CREATED"},
 	func(u *accountv1.User) []string {
 		hash := "-"
 		if u.GetPasswordForm() != accountv1.PasswordForm_PASSWORD_FORM_UNSPECIFIED {
 			hash = inWord(u.GetPasswordForm())
 		}
 		return []string{
-			number(u.GetUserId()), u.GetName(), u.GetEmail(), strconv.FormatBool(u.GetHasPassword()), hash, strconv.FormatBool(u.GetDisabled()),
+			number(u.GetUserId()), u.GetName(), u.GetEmail(), strconv.FormatBool(u.GetHasPassword()), hash, strconv.FormatBool(u.GetDisabled()), strconv.FormatBool(u.GetHidden()),
 			u.GetIconUrl(), output.Time(u.GetCreateTime()),
 		}
 	},
@@ -90,6 +90,13 @@ var comments = table[*commentv1.Comment]{
 	"comments", []string{"COMMENT", "AUTHOR", "CREATED", "TEXT", "REPLY"},
 	func(c *commentv1.Comment) []string {
 		return []string{number(c.GetCommentId()), profileText(c.GetAuthor()), output.Time(c.GetCreateTime()), c.GetText(), c.GetReply().GetText()}
+	},
+}
+
+var writtenComments = table[*commentv1.Comment]{
+	"comments", []string{"COMMENT", "ON", "CREATED", "TEXT"},
+	func(c *commentv1.Comment) []string {
+		return []string{number(c.GetCommentId()), nounOf(c.GetParentKind()) + " " + number(c.GetParentId()), output.Time(c.GetCreateTime()), c.GetText()}
 	},
 }
 

@@ -11,50 +11,51 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-var update = flag.Bool("update", false, "rewrite docs/waybookctl.md")
+var update = flag.Bool("update", false, "rewrite the reference, and the exit statuses of docs/waybookctl.md")
 
-// referencePath is the path of the page of waybookctl. Its part from generated on is written by the test.
-const referencePath, generated = "../../docs/waybookctl.md", "## Commands and flags\n"
-
-// statusHead is the head of the table of exit statuses, which the test writes too.
-const statusHead = "| status | meaning |\n| --- | --- |\n"
+// guide is the page of waybookctl, whose table of exit statuses begins with statusHead. reference has all commands.
+const (
+	guide      = "../../docs/waybookctl.md"
+	statusHead = "| status | meaning |\n| --- | --- |\n"
+	reference  = "testdata/reference.md"
+)
 
 func TestTheReferenceMatchesTheCommands(t *testing.T) {
 	parser, err := newParser(new(commands), Streams{strings.NewReader(""), io.Discard, io.Discard}, &environment{lookup: noEnvironment})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := os.ReadFile(referencePath)
+	page, err := os.ReadFile(guide)
 	if err != nil {
 		t.Fatal(err)
 	}
-	intro, _, isFound := strings.Cut(string(got), generated)
-	if !isFound {
-		t.Fatalf("%s lacks %q", referencePath, generated)
-	}
-	before, table, isFound := strings.Cut(intro, statusHead)
+	before, table, isFound := strings.Cut(string(page), statusHead)
 	_, after, isEnded := strings.Cut(table, "\n\n")
 	if !isFound || !isEnded {
-		t.Fatalf("%s lacks %q", referencePath, statusHead)
+		t.Fatalf("%s lacks %q", guide, statusHead)
 	}
-	want := before + statusHead
+	statuses := ""
 	for _, each := range exitStatuses {
-		want += fmt.Sprintf("| %d | %s |\n", each.status, each.meaning)
+		statuses += fmt.Sprintf("| %d | %s |\n", each.status, each.meaning)
 	}
-	want += "\n" + after + referenceOf(parser.Model)
-	if *update {
-		if err := os.WriteFile(referencePath, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
+	for file, want := range map[string]string{
+		guide: before + statusHead + statuses + "\n" + after, reference: referenceOf(parser.Model),
+	} {
+		if *update {
+			if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+				t.Fatal(err)
+			}
 		}
-	} else if string(got) != want {
-		t.Errorf("%s is stale: run go test ./waybookctl/cli -run Reference -update", referencePath)
+		if got, err := os.ReadFile(file); err != nil || string(got) != want {
+			t.Errorf("%s is stale: run go test ./waybookctl/cli -run Reference -update; %v", file, err)
+		}
 	}
 }
 
 // referenceOf returns the reference of all commands, as Markdown. --help of each command says more.
 func referenceOf(model *kong.Application) string {
 	var page strings.Builder
-	page.WriteString(generated + "\n| flag of all commands | meaning |\n| --- | --- |\n")
+	page.WriteString("| flag of all commands | meaning |\n| --- | --- |\n")
 	for _, flag := range model.Flags {
 		fmt.Fprintf(&page, "| `%s` | %s |\n", flag.String(), helpOf(flag.Value))
 	}

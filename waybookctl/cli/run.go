@@ -15,8 +15,8 @@ import (
 	"github.com/waybook/waybook/waybookctl/output"
 )
 
-const description = `Operate Waybook. docs/waybookctl.md lists all commands; everything else is done
-by gRPC, as docs/grpc.md shows. Exit status: ${statuses}.`
+const description = `Operate Waybook. docs/waybookctl.md is the guide; everything else is done by
+gRPC, as docs/grpc.md shows. Exit status: ${statuses}.`
 
 // commands is the tree of commands. The type of each has a Run method, which may take a context.Context, *services,
 // *output.Printer, secrets, a progress.Reporter and, for standard input, an io.Reader. A command connects to the services only if Run takes *services.
@@ -26,6 +26,8 @@ type commands struct {
 	Album       albumCommands    `cmd:"" help:"Albums: list, show, delete."`
 	Entry       entryCommands    `cmd:"" help:"Diary entries, also called blogs: list, show, delete."`
 	Landmark    landmarkCommands `cmd:"" help:"Landmarks, also called POIs: list, show, update, import and more."`
+	Comment     commentCommands  `cmd:"" help:"Comments: remove. user comments lists those of a user."`
+	Photo       photoCommands    `cmd:"" help:"Photos: add files, get a file."`
 	Store       storeCommands    `cmd:"" help:"The store: backup, restore, check, dump, load and more."`
 	Move        moveCommands     `cmd:"" help:"Move the data of an old service in: check, import."`
 	Compare     compareCommand   `cmd:"" diff:"" help:"Send the requests of a file to two servers, and compare the replies."`

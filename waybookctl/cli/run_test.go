@@ -114,7 +114,7 @@ func TestACommandWithoutAnythingIsStatus2IfItNeedsSomething(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	complete := []string{"user list", "store prepare", "store check", "store compact", "store renew", "console", "trace", "help", "version"}
+	complete := []string{"user list", "user invite", "store prepare", "store check", "store compact", "store renew", "console", "trace", "help", "version"}
 	for _, command := range parser.Model.Leaves(true) {
 		line := strings.TrimPrefix(command.FullPath(), name+" ")
 		if !slices.Contains(complete, line) {

@@ -115,6 +115,9 @@ func (c *storeCheck) Run(ctx context.Context, out *output.Printer, report progre
 		output.Rows(page, heads, checked.Collections, func(r storekeeping.CollectionReport) []string {
 			return []string{r.Service, r.Name, number(r.Documents), strings.Join(r.Undeclared, " ")}
 		})
+		if unnamed := unnamedFiles(checked.Collections); unnamed > 0 {
+			page.Text(fmt.Sprintf("There are %d files without a photo; a sweep of the service deletes them within two days.", unnamed))
+		}
 		heads = []string{"FAULT", "COLLECTION", "COUNT", "MENDED", "OF", "WHAT"}
 		output.Rows(page, heads, checked.Findings, func(f integrity.Finding) []string {
 			return []string{string(f.Kind), f.Collection, number(f.Count), number(f.Repaired), ids(f.Parents), f.Detail}
@@ -125,6 +128,13 @@ func (c *storeCheck) Run(ctx context.Context, out *output.Printer, report progre
 		page.Text(verdict(checked.Findings))
 	})
 	return cmp.Or(err, remaining(checked.Findings))
+}
+
+func unnamedFiles(collections []storekeeping.CollectionReport) (sum int64) {
+	for _, c := range collections {
+		sum += c.UnnamedFiles
+	}
+	return sum
 }
 
 // isWorthCompacting reports whether a compaction returns much space to the file system: at least half of a file, and 64 MiB.
@@ -146,7 +156,9 @@ func remaining(findings []integrity.Finding) error {
 	switch {
 	case len(left) == 0:
 		return nil
-	case slices.ContainsFunc(left, func(f integrity.Finding) bool { return f.Kind != integrity.WrongTally }):
+	case slices.ContainsFunc(left, func(f integrity.Finding) bool {
+		return f.Kind != integrity.WrongTally && f.Kind != storekeeping.MissingFile
+	}):
 		return errors.New("the store has faults; run again with --fix to repair those that can be repaired")
 	}
 	return errors.New("the store has faults that --fix can't repair")
@@ -164,6 +176,7 @@ type storeDump struct {
 	storeChoice `embed:""`
 
 	newFile `embed:""`
+	Photos  string `placeholder:"DIRECTORY" help:"Copy the files of uploaded photos to this directory too."`
 	File    string `arg:"" help:"File to write; - for standard output. It appears only when complete, and only its owner can read it, because it holds hashes of passwords."`
 }
 
@@ -180,7 +193,7 @@ func (c *storeDump) Run(ctx context.Context, out *output.Printer, report progres
 		return err
 	}
 	options := c.options(out)
-	options.Progress, options.Stdout = summed(report), out.Out
+	options.Progress, options.Stdout, options.Photos = summed(report), out.Out, c.Photos
 	report.Start("dumping", progress.Documents, 0)
 	contents, err := storekeeping.Dump(ctx, options, c.File)
 	report.Finish()
@@ -196,7 +209,8 @@ func (c *storeDump) Run(ctx context.Context, out *output.Printer, report progres
 type storeLoad struct {
 	storeChoice `embed:""`
 
-	File string `arg:"" type:"existingfile" help:"A file that dump wrote; - for standard input, which is copied to a temporary file first."`
+	Photos string `placeholder:"DIRECTORY" type:"existingdir" help:"Load the files of uploaded photos from this directory, which dump wrote."`
+	File   string `arg:"" type:"existingfile" help:"A file that dump wrote; - for standard input, which is copied to a temporary file first."`
 }
 
 // Help returns the detailed help.
@@ -213,7 +227,7 @@ func (c *storeLoad) Run(ctx context.Context, out *output.Printer, report progres
 	}
 	defer func() { err = errors.Join(err, remove()) }()
 	options := c.options(out)
-	options.Progress = summed(report)
+	options.Progress, options.Photos = summed(report), c.Photos
 	report.Start("verifying", progress.Documents, 0)
 	dump, err := storekeeping.OpenDump(ctx, options, path)
 	report.Finish()

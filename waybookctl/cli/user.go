@@ -11,13 +11,15 @@ import (
 
 type userCommands struct {
 	Create      userCreate      `cmd:"" help:"Create a user."`
+	Invite      userInvite      `cmd:"" help:"Make an invitation, with which one person can register within seven days."`
 	List        userList        `cmd:"" help:"List all users, or those whose nickname or email address begins with a text."`
 	Show        userShow        `cmd:"" help:"Show a user."`
 	Update      userUpdate      `cmd:"" help:"Change a user's nickname, email address or avatar image."`
-	Disable     userDisable     `cmd:"" help:"Close a user's sessions and refuse further logins. What the user owns stays."`
-	Enable      userEnable      `cmd:"" help:"Let a disabled user log in again."`
+	Disable     userDisable     `cmd:"" help:"Close a user's sessions and refuse further logins. What the user owns stays, and is hidden with --hide."`
+	Enable      userEnable      `cmd:"" help:"Let a disabled user log in again, and show what the user owns."`
 	SetPassword userSetPassword `cmd:"" help:"Change a user's password and close the user's sessions."`
 	Delete      userDelete      `cmd:"" help:"Delete a user with all sessions and rewards."`
+	Comments    userComments    `cmd:"" help:"List a user's comments on all content, or remove all of them."`
 	Export      userExport      `cmd:"" help:"Write what Waybook holds of a user to a file."`
 }
 
@@ -82,11 +84,14 @@ func updateUser(ctx context.Context, call *services, out *output.Printer, reques
 	return users.print(out, updated.GetUser(), shown...)
 }
 
-type userDisable struct{ userID }
+type userDisable struct {
+	userID
+	Hide bool `help:"Hide the user's albums, entries, landmarks and comments within 30 seconds, until user enable. Without it, they are shown again."`
+}
 
 // Run disables the user.
 func (c *userDisable) Run(ctx context.Context, call *services, out *output.Printer) error {
-	return updateUser(ctx, call, out, &accountv1.UpdateUserRequest{UserId: c.User, Disabled: new(true)})
+	return updateUser(ctx, call, out, &accountv1.UpdateUserRequest{UserId: c.User, Disabled: new(true), Hidden: &c.Hide})
 }
 
 type userEnable struct{ userID }
@@ -147,6 +152,26 @@ func (c *userCreate) Run(ctx context.Context, call *services, out *output.Printe
 		return err
 	}
 	return users.print(out, created.GetUser(), c.shown(request.GetPassword())...)
+}
+
+type userInvite struct{}
+
+// Help returns the detailed help.
+func (*userInvite) Help() string {
+	return `The command prints the code of the invitation, only this once: the service stores its hash. It needs a service with
+-registration invite.`
+}
+
+// Run makes an invitation and prints its code.
+func (c *userInvite) Run(ctx context.Context, call *services, out *output.Printer) error {
+	made, err := call.Account.CreateInvitation(ctx, &accountv1.CreateInvitationRequest{})
+	if err != nil {
+		return err
+	}
+	return out.Value(output.FromProto(made), func(page *output.Page) {
+		page.Line(made.GetCode())
+		page.Line("expires " + output.Time(made.GetExpireTime()))
+	})
 }
 
 type userSetPassword struct {

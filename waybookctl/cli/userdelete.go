@@ -36,7 +36,7 @@ func (*userDelete) Help() string {
 The email address is free from then on. If the command is interrupted, the user is disabled; run it again to finish.
 
 Comments, votes and recommendations of the user in the content of others stay. Their author has no name any more, and so
-have albums, entries and landmarks with --content keep. Nobody can change those.
+have albums, entries and landmarks with --content keep. Nobody can change those. Comments of a hidden user are removed.
 
 Content cannot be given to another user, because its identifiers would change. To hand it over, hand over the
 account: user update and user set-password.`
@@ -48,6 +48,10 @@ func (c *userDelete) Run(ctx context.Context, call *services, out *output.Printe
 	isGone := status.Code(err) == codes.NotFound
 	if err != nil && !isGone {
 		return err
+	}
+	isHidden := found.GetUser().GetHidden()
+	if isHidden && c.Content != deleteContents {
+		return refusedError(fmt.Sprintf("user %d is hidden, and all that stays of a deleted user is shown; give --content delete, or use user enable", c.User))
 	}
 	if c.Content == refuseContent {
 		if err := c.requireNothing(ctx, call); err != nil {
@@ -72,6 +76,11 @@ func (c *userDelete) Run(ctx context.Context, call *services, out *output.Printe
 	case deleteContents:
 		for i, kind := range belongings {
 			if deleted[i], err = deleteAll(ctx, call, c.User, kind); err != nil {
+				return err
+			}
+		}
+		if isHidden {
+			if _, err := removeComments(ctx, call, c.User); err != nil {
 				return err
 			}
 		}
@@ -123,7 +132,7 @@ var belongings = []belonging{
 	{
 		"albums",
 		func(ctx context.Context, call *services, owner int64) ([]int64, error) {
-			request := &albumv1.ListAlbumsRequest{OwnerId: owner, View: typev1.View_VIEW_SUMMARY, PageSize: idPage}
+			request := &albumv1.ListAlbumsRequest{OwnerId: owner, WithHidden: true, View: typev1.View_VIEW_SUMMARY, PageSize: idPage}
 			return idsIn(ctx, call.Album.ListAlbums, request, (*albumv1.ListAlbumsResponse).GetSummaries)
 		},
 		func(ctx context.Context, call *services, owner, id int64) error {
@@ -134,7 +143,7 @@ var belongings = []belonging{
 	{
 		"entries",
 		func(ctx context.Context, call *services, owner int64) ([]int64, error) {
-			request := &blogv1.ListBlogsRequest{AuthorId: owner, View: typev1.View_VIEW_SUMMARY, PageSize: idPage}
+			request := &blogv1.ListBlogsRequest{AuthorId: owner, WithHidden: true, View: typev1.View_VIEW_SUMMARY, PageSize: idPage}
 			return idsIn(ctx, call.Blog.ListBlogs, request, (*blogv1.ListBlogsResponse).GetSummaries)
 		},
 		func(ctx context.Context, call *services, owner, id int64) error {
@@ -145,7 +154,7 @@ var belongings = []belonging{
 	{
 		"landmarks",
 		func(ctx context.Context, call *services, owner int64) ([]int64, error) {
-			request := &poiv1.ListPoisRequest{OwnerId: owner, View: typev1.View_VIEW_SUMMARY, PageSize: idPage}
+			request := &poiv1.ListPoisRequest{OwnerId: owner, WithHidden: true, View: typev1.View_VIEW_SUMMARY, PageSize: idPage}
 			return idsIn(ctx, call.Poi.ListPois, request, (*poiv1.ListPoisResponse).GetSummaries)
 		},
 		func(ctx context.Context, call *services, owner, id int64) error {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -138,6 +139,9 @@ func (e *personExport) user(ctx context.Context, userID int64) error {
 	found, err := e.Account.GetUser(ctx, &accountv1.GetUserRequest{UserId: userID})
 	if err != nil {
 		return err
+	}
+	if found.GetUser().GetHidden() {
+		return refusedError(fmt.Sprintf("user %d is hidden, so that the photos and comments can't be read; show them with user disable %[1]d, and export 30 seconds later", userID))
 	}
 	e.write(&moveinv1.User{Id: userID}, found.GetUser())
 	rewards := &accountv1.ListRewardsRequest{UserId: userID, PageSize: exportPage}

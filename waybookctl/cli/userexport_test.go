@@ -64,7 +64,7 @@ func (f *full) fill(message protoreflect.Message) {
 			message.Set(field, protoreflect.ValueOfFloat64(12.5))
 		case field.Kind() == protoreflect.EnumKind:
 			message.Set(field, protoreflect.ValueOfEnum(2))
-		case field.Kind() == protoreflect.BoolKind:
+		case field.Kind() == protoreflect.BoolKind && field.FullName() != "waybook.account.v1.User.hidden":
 			message.Set(field, protoreflect.ValueOfBool(true))
 		}
 	}
@@ -90,6 +90,8 @@ func isLeftOut(field protoreflect.FieldDescriptor, guests bool) bool {
 		return true // those of guests are in the records, of which each field is looked for
 	case "waybook.type.v1.Profile.user_id":
 		return guests
+	case "waybook.photo.v1.PhotoFile.size_bytes": // the file itself shows it
+		return true
 	case "waybook.poi.v1.Poi.import_key":
 		return true
 	case "waybook.comment.v1.Comment.parent_id":

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"io/fs"
 	"os"
@@ -21,14 +22,16 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/waybook/waybook/internal/platform/buildinfo"
+	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/internal/progress"
 	storev1 "github.com/waybook/waybook/proto/gen/waybook/store/v1"
 )
 
-// A backup is a tar file of the store and, behind it, the manifest: only then is the checksum known.
+// A backup is a tar file of the store, the files of photos, and the manifest: only then are the checksums known.
 const (
 	backupFormat   = 1
 	storeMember    = "waybook.db"
+	photosMembers  = service.PhotosDirectory + "/"
 	manifestMember = "manifest.json"
 )
 
@@ -40,6 +43,15 @@ type Manifest struct {
 	Waybook string    `json:"waybook"`
 	// Bytes and SHA256 are those of the store.
 	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+	Photos Photos `json:"photos"`
+}
+
+// Photos are the files of photos in a backup.
+type Photos struct {
+	Files int64 `json:"files"`
+	Bytes int64 `json:"bytes"`
+	// SHA256 is that of the names and the contents of all, one after the other.
 	SHA256 string `json:"sha256"`
 }
 
@@ -59,7 +71,8 @@ func Backup(ctx context.Context, client storev1.StoreServiceClient, to io.Writer
 	size := first.GetSizeBytes()
 	report.Start("receiving", progress.Bytes, size)
 	defer report.Finish()
-	done, err = Pack(to, now, size, func(store io.Writer) ([]byte, error) { return receive(stream, store, report) })
+	done, err = pack(to, now, size, func(store io.Writer) ([]byte, error) { return receive(stream, store, report) },
+		func(members *photoWriter) error { return receivePhotos(stream, members) })
 	if err != nil {
 		return done, nil, err
 	}
@@ -69,8 +82,33 @@ func Backup(ctx context.Context, client storev1.StoreServiceClient, to io.Writer
 	return done, unrecorded, nil
 }
 
-// Pack writes a backup of a store of some size, which write writes and whose SHA-256 it returns.
+// Pack writes a backup of a store of some size, which write writes and whose SHA-256 it returns, without photos.
 func Pack(to io.Writer, began time.Time, size int64, write func(store io.Writer) (sum []byte, err error)) (Manifest, error) {
+	return pack(to, began, size, write, func(*photoWriter) error { return nil })
+}
+
+// photoWriter writes the files of photos.
+type photoWriter struct {
+	archive *tar.Writer
+	time    time.Time
+	sum     hash.Hash
+	Photos
+}
+
+// begin begins a file. Write appends to it.
+func (p *photoWriter) begin(name string, size int64) error {
+	p.Files, p.Bytes = p.Files+1, p.Bytes+size
+	_, _ = io.WriteString(p.sum, name) // never fails
+	return p.archive.WriteHeader(&tar.Header{Name: photosMembers + name, Mode: 0o600, Size: size, ModTime: p.time})
+}
+
+func (p *photoWriter) Write(piece []byte) (int, error) {
+	return io.MultiWriter(p.sum, p.archive).Write(piece)
+}
+
+func pack(
+	to io.Writer, began time.Time, size int64, write func(store io.Writer) (sum []byte, err error), photos func(*photoWriter) error,
+) (Manifest, error) {
 	packed := Manifest{Format: backupFormat, Began: began.UTC().Truncate(time.Second), Waybook: buildinfo.Read().Version, Bytes: size}
 	archive, sum := tar.NewWriter(to), sha256.New()
 	if err := archive.WriteHeader(&tar.Header{Name: storeMember, Mode: 0o600, Size: size, ModTime: packed.Began}); err != nil {
@@ -83,7 +121,16 @@ func Pack(to io.Writer, began time.Time, size int64, write func(store io.Writer)
 	if !bytes.Equal(sum.Sum(nil), want) {
 		return packed, fmt.Errorf("the store was changed on its way: its SHA-256 is %x, not %x", sum.Sum(nil), want)
 	}
+	if err := archive.Flush(); err != nil {
+		return packed, err
+	}
 	packed.SHA256 = hex.EncodeToString(want)
+	members := &photoWriter{archive: archive, time: packed.Began, sum: sha256.New()}
+	if err := photos(members); err != nil {
+		return packed, err
+	}
+	packed.Photos = members.Photos
+	packed.Photos.SHA256 = hex.EncodeToString(members.sum.Sum(nil))
 	text, err := json.MarshalIndent(packed, "", "  ")
 	if err == nil {
 		err = archive.WriteHeader(&tar.Header{Name: manifestMember, Mode: 0o600, Size: int64(len(text)), ModTime: packed.Began})
@@ -112,6 +159,33 @@ func receive(stream grpc.ServerStreamingClient[storev1.BackupResponse], store io
 			return nil, err
 		}
 		arrived += int64(n)
+	}
+}
+
+// receivePhotos writes the files of photos in a stream until the checksum that follows them.
+func receivePhotos(stream grpc.ServerStreamingClient[storev1.BackupResponse], to *photoWriter) error {
+	for {
+		part, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return fmt.Errorf("the backup is incomplete: it ended after %d files of photos", to.Files)
+		}
+		if err != nil {
+			return err
+		}
+		if want := part.GetSha256(); want != nil {
+			if got := to.sum.Sum(nil); !bytes.Equal(got, want) {
+				return fmt.Errorf("the photos were changed on their way: their SHA-256 is %x, not %x", got, want)
+			}
+			return nil
+		}
+		if file := part.GetFile(); file != nil {
+			err = to.begin(file.GetName(), file.GetSizeBytes())
+		} else {
+			_, err = to.Write(part.GetChunk())
+		}
+		if err != nil {
+			return err
+		}
 	}
 }
 

@@ -55,6 +55,13 @@ func messages(size int64, summed string, pieces ...string) []*storev1.BackupResp
 	return all
 }
 
+// photosOf are the messages of a file of a photo, and the checksum of a text, or none.
+func photosOf(name, summed string, size int64, pieces ...string) []*storev1.BackupResponse {
+	file := &storev1.BackupFile{Name: name, SizeBytes: size}
+	all := []*storev1.BackupResponse{{Part: &storev1.BackupResponse_File{File: file}}}
+	return append(all, messages(0, summed, pieces...)[1:]...)
+}
+
 func TestABackupThatArrivesBrokenIsNone(t *testing.T) {
 	gone := errors.New("the connection is gone")
 	for name, c := range map[string]struct {
@@ -67,6 +74,9 @@ func TestABackupThatArrivesBrokenIsNone(t *testing.T) {
 		"a changed chunk":       {&sent{messages: messages(8, "halfhalf", "half", "hall"), end: io.EOF}, "changed on its way"},
 		"a missing chunk":       {&sent{messages: messages(8, "halfhalf", "half"), end: io.EOF}, "changed on its way"},
 		"fewer bytes than said": {&sent{messages: messages(8, "half", "half"), end: io.EOF}, "missed writing 4 bytes"},
+		"no photos' end":        {&sent{messages: messages(8, "halfhalf", "halfhalf"), end: io.EOF}, "ended after 0 files"},
+		"half a photo":          {&sent{messages: append(messages(8, "halfhalf", "halfhalf"), photosOf("a/b", "a/bpho", 5, "pho")...), end: io.EOF}, "missed writing 2 bytes"},
+		"a changed photo":       {&sent{messages: append(messages(8, "halfhalf", "halfhalf"), photosOf("a/b", "a/bphoto", 5, "phota")...), end: io.EOF}, "photos were changed on their way"},
 		"more bytes than said":  {&sent{messages: messages(8, "halfhalfhalf", "halfhalfhalf"), end: io.EOF}, "too long"},
 	} {
 		var file bytes.Buffer
@@ -82,7 +92,10 @@ func TestABackupThatArrivesBrokenIsNone(t *testing.T) {
 func TestABackupIsATarOfTheStoreAndItsManifest(t *testing.T) {
 	var file bytes.Buffer
 	disk := errors.New("the disk is full")
-	done, unrecorded, err := storekeeping.Backup(t.Context(), &sent{messages: messages(8, "halfhalf", "half", "half"), end: disk}, &file, now, progress.New(io.Discard))
+	done, unrecorded, err := storekeeping.Backup(t.Context(), &sent{
+		messages: append(messages(8, "halfhalf", "half", "half"), photosOf("album_photos/456/0000890123456456-view", "album_photos/456/0000890123456456-viewphoto", 5, "photo")...),
+		end:      disk,
+	}, &file, now, progress.New(io.Discard))
 	if err != nil || !errors.Is(unrecorded, disk) {
 		t.Errorf("got %v; unrecorded: %v", err, unrecorded)
 	}
@@ -107,9 +120,14 @@ func TestABackupIsATarOfTheStoreAndItsManifest(t *testing.T) {
   "began": "2026-11-22T03:17:00Z",
   "waybook": "` + done.Waybook + `",
   "bytes": 8,
-  "sha256": "` + done.SHA256 + `"
+  "sha256": "` + done.SHA256 + `",
+  "photos": {
+    "files": 1,
+    "bytes": 5,
+    "sha256": "` + done.Photos.SHA256 + `"
+  }
 }`
-	if !slices.Equal(names, []string{"waybook.db", "halfhalf", "manifest.json", want}) || done.Waybook == "" {
+	if !slices.Equal(names, []string{"waybook.db", "halfhalf", "photos/album_photos/456/0000890123456456-view", "photo", "manifest.json", want}) || done.Waybook == "" {
 		t.Errorf("the members are %q", names)
 	}
 }

@@ -36,6 +36,8 @@ type CollectionReport struct {
 	// Exists is false for a collection that was never created. A service without any has never used this store.
 	Exists    bool  `json:"exists"`
 	Documents int64 `json:"documents"`
+	// UnnamedFiles are files of removed photos, and of uploads that failed. A sweep of the service deletes them within two days.
+	UnnamedFiles int64 `json:"files_without_photo,omitempty"`
 	// Undeclared are indexes that other versions or operators have created.
 	Undeclared []string `json:"undeclared_indexes,omitempty"`
 }
@@ -104,13 +106,24 @@ func (o Options) examinePart(
 		return nil, err
 	}
 	isWhole := isUsed
+	withFiles, err := p.fileStores(ctx)
+	if err != nil {
+		return nil, err
+	}
 	for _, c := range collections {
 		documents, err := c.found.Table.Count(ctx, docstore.All(docstore.IDIndex).Everywhere())
 		if err != nil {
 			return nil, err
 		}
 		report.Collections = append(report.Collections,
-			CollectionReport{p.name, c.spec.Name, c.found.Exists, documents, c.found.Undeclared})
+			CollectionReport{Service: p.name, Name: c.spec.Name, Exists: c.found.Exists, Documents: documents, Undeclared: c.found.Undeclared})
+		if c.found.Exists && slices.Contains(withFiles, c.spec.Name) {
+			lacking, err := o.checkFiles(ctx, store, c, &report.Collections[len(report.Collections)-1])
+			if err != nil {
+				return nil, err
+			}
+			findings = append(findings, lacking...)
+		}
 		missing := integrity.Finding{
 			Collection: c.spec.Name, Kind: MissingIndex, Count: int64(len(c.found.Missing)), Detail: strings.Join(c.found.Missing, ", "),
 		}

@@ -27,14 +27,17 @@ const scanDocuments = 100
 // Dump writes all documents of a store to a file, which appears only when complete and synced. No
 // service may have an embedded store open. On MongoDB, services may keep running, but then the
 // documents do not show a single moment: each is as it was when it was read. A store that is not
-// loaded completely is refused.
+// loaded completely is refused. The files of photos go to Options.Photos.
 func Dump(ctx context.Context, options Options, path string) (contents dumpfile.Contents, err error) {
 	store, err := options.openExisting(ctx, integrity.Look)
 	if err != nil {
 		return contents, err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	return options.DumpFrom(ctx, store, path)
+	if contents, err = options.DumpFrom(ctx, store, path); err != nil {
+		return contents, err
+	}
+	return contents, options.copyFiles(ctx, store, false)
 }
 
 // DumpFrom is Dump of an open store.

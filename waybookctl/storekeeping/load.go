@@ -142,6 +142,9 @@ func (d *DumpFile) LoadInto(ctx context.Context, options Options, store docstore
 	if err := restoring.Begin(ctx, store, chosen); err != nil {
 		return nil, err
 	}
+	if err := options.copyFiles(ctx, store, true); err != nil {
+		return nil, err
+	}
 	if err := d.loadInto(ctx, options, store); err != nil {
 		return nil, fmt.Errorf("%w; the store is incomplete: load the file again to resume, or empty the store", err)
 	}

@@ -8,13 +8,19 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"time"
 
+	"github.com/waybook/waybook/internal/blob"
+	"github.com/waybook/waybook/internal/blob/directory"
 	"github.com/waybook/waybook/internal/docstore/embedded"
+	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/internal/progress"
 	"github.com/waybook/waybook/waybookctl/atomicfile"
 )
@@ -41,6 +47,9 @@ type Source struct {
 // Restore puts the store of a backup in the place of an embedded store, which no service may have open, and none may create meanwhile.
 // It writes a copy, reads it again, compares it with the manifest, and checks it as Check checks a file, before it replaces anything. It
 // gets another identifier. A crash leaves the former store or the backup. The former store is kept beside it, under a name with the time.
+//
+// The files of photos come to those that are there, before the store. A sweep of the service deletes those that no photo of the store
+// has, a day later: also those of the former store.
 func Restore(ctx context.Context, options Options, backup Source, now time.Time, report progress.Reporter) (done Restored, err error) {
 	store := options.Store.File()
 	if target, err := filepath.EvalSymlinks(store); err == nil {
@@ -62,7 +71,9 @@ func Restore(ctx context.Context, options Options, backup Source, now time.Time,
 		return done, err
 	}
 	report.Start("restoring", progress.Bytes, backup.Bytes)
-	done.Manifest, err = unpack(&progress.Reader{Context: ctx, From: backup, Reach: report.Reach}, copied)
+	photos := &photoReader{directory: filepath.Join(options.Store.Data, service.PhotosDirectory), like: store, sum: sha256.New()}
+	done.Manifest, err = unpack(ctx, &progress.Reader{Context: ctx, From: backup, Reach: report.Reach}, copied, photos)
+	err = errors.Join(err, photos.close())
 	report.Finish()
 	if err == nil {
 		err = verify(ctx, copied, done.SHA256)
@@ -104,7 +115,7 @@ func (o Options) lock(ctx context.Context, store string) (isNew bool, release fu
 }
 
 // unpack writes the store of a backup to a file, and returns the manifest. Members of other names are of later formats.
-func unpack(backup io.Reader, to string) (found Manifest, err error) {
+func unpack(ctx context.Context, backup io.Reader, to string, photos *photoReader) (found Manifest, err error) {
 	archive, hasStore, hasManifest := tar.NewReader(backup), false, false
 	for !hasManifest && err == nil {
 		var member *tar.Header
@@ -120,6 +131,10 @@ func unpack(backup io.Reader, to string) (found Manifest, err error) {
 			if err = json.NewDecoder(io.LimitReader(archive, 1<<20)).Decode(&found); err != nil {
 				err = fmt.Errorf("its %s is damaged: %w", manifestMember, err)
 			}
+		default:
+			if name, isPhoto := strings.CutPrefix(member.Name, photosMembers); isPhoto {
+				err = photos.read(ctx, name, archive)
+			}
 		}
 	}
 	switch {
@@ -132,8 +147,62 @@ func unpack(backup io.Reader, to string) (found Manifest, err error) {
 		err = fmt.Errorf("the backup has format %d, and this waybookctl reads format %d", found.Format, backupFormat)
 	case !hasStore:
 		err = fmt.Errorf("the backup is damaged: it has no %s", storeMember)
+	case found.Photos.Files != photos.files || found.Photos.SHA256 != hex.EncodeToString(photos.sum.Sum(nil)):
+		err = fmt.Errorf("the backup or the disk is damaged: it has %d files of photos with the SHA-256 %x, and the manifest says %d and %s",
+			photos.files, photos.sum.Sum(nil), found.Photos.Files, found.Photos.SHA256)
 	}
 	return found, err
+}
+
+// photoReader puts the files of photos in their place.
+type photoReader struct {
+	// directory has those of all collections. They get the owner of the store like.
+	directory, like string
+	sum             hash.Hash
+	files           int64
+	opened          map[string]*directory.Store
+}
+
+// isCollection matches the name of a collection, which leads to no other directory.
+var isCollection = regexp.MustCompile(`^[a-z0-9_]+$`)
+
+// read stores a file with a name in a backup.
+func (p *photoReader) read(ctx context.Context, name string, content io.Reader) error {
+	collection, rest, _ := strings.Cut(name, "/")
+	key, isKey := blob.ParseName(rest)
+	if !isKey || !isCollection.MatchString(collection) {
+		return nil // the manifest does not count it, unless it is of a later format
+	}
+	store, isOpen := p.opened[collection]
+	if !isOpen {
+		var err error
+		if store, err = directory.Open(filepath.Join(p.directory, collection)); err != nil {
+			return err
+		}
+		if p.opened == nil {
+			p.opened = map[string]*directory.Store{}
+		}
+		p.opened[collection] = store
+	}
+	p.files++
+	_, _ = io.WriteString(p.sum, name) // never fails
+	// What is there has the same content, unless the disk has damaged it.
+	if err := store.Delete(ctx, key); err != nil {
+		return err
+	}
+	return store.Put(ctx, key, io.TeeReader(content, p.sum))
+}
+
+// close closes the collections, and gives their files to the owner of the store.
+func (p *photoReader) close() error {
+	var failed []error
+	for _, store := range p.opened {
+		failed = append(failed, store.Close())
+	}
+	if len(p.opened) == 0 || os.Geteuid() != 0 {
+		return errors.Join(failed...)
+	}
+	return errors.Join(append(failed, embedded.GiveAll(p.directory, p.like))...)
 }
 
 // verify compares a file with the checksum of a manifest, and checks that it is a store without damage.

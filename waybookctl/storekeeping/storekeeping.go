@@ -38,6 +38,8 @@ type Options struct {
 	// Progress, if not nil, receives the number of documents of a collection that were read or
 	// written so far. A check reads a collection once for each constraint it is in.
 	Progress func(collection string, documents int64)
+	// Photos, unless empty, is a directory to which a dump writes the files of photos, and from which a load reads them.
+	Photos string
 	// Stdout gets the dump whose path is "-".
 	Stdout io.Writer
 }
@@ -244,6 +246,17 @@ func Prepare(ctx context.Context, options Options) (prepared Prepared, err error
 				return prepared, err
 			}
 			prepared.Collections = append(prepared.Collections, made)
+		}
+		names, err := p.fileStores(ctx)
+		if err != nil {
+			return prepared, err
+		}
+		for _, name := range names {
+			made, err := prepareFiles(ctx, store, p.name, name)
+			if err != nil {
+				return prepared, err
+			}
+			prepared.Collections = append(prepared.Collections, made...)
 		}
 	}
 	return prepared, nil

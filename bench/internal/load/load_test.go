@@ -2,7 +2,6 @@ package load
 
 import (
 	"bytes"
-	"context"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -18,7 +17,7 @@ func newHTTP(t *testing.T, handler http.HandlerFunc) HTTP {
 	t.Cleanup(server.Close)
 	return HTTP{
 		Address: strings.TrimPrefix(server.URL, "http://"), Want: "SUCCESS",
-		Requests: [][]byte{[]byte("GET /1 HTTP/1.1\r\nHost: x\r\n\r\n"), []byte("GET /2 HTTP/1.1\r\nHost: x\r\n\r\n")},
+		Request: []byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n"),
 	}
 }
 
@@ -66,42 +65,6 @@ func TestAFailedRequestEndsTheRun(t *testing.T) {
 	}
 }
 
-func TestRequestsAreSentInTurn(t *testing.T) {
-	var asked [3]atomic.Int64
-	from := newHTTP(t, func(w http.ResponseWriter, r *http.Request) {
-		asked[r.URL.Path[1]-'0'].Add(1)
-		_, _ = w.Write([]byte("SUCCESS"))
-	})
-	connection, err := from.Open(3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = connection.Close() }()
-	for range 10 {
-		if err := connection.Do(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if asked[1].Load() != 5 || asked[2].Load() != 5 {
-		t.Errorf("the server got %d and %d requests, want 5 of each", asked[1].Load(), asked[2].Load())
-	}
-}
-
-// slow is a contender that does not reply until its gate is closed.
-type slow struct {
-	gate chan struct{}
-	done *atomic.Int64
-}
-
-func (s slow) Do(context.Context) error {
-	if s.done.Add(1) > 1 { // the first request sets up the connection
-		<-s.gate
-	}
-	return nil
-}
-
-func (s slow) Close() error { return nil }
-
 func TestARunThatIsOverBeforeItsFirstRequestMakesOnePerConnection(t *testing.T) {
 	from := newHTTP(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("SUCCESS")) })
 	result, err := Closed(t.Context(), from.Open, 2, 0)
@@ -110,33 +73,15 @@ func TestARunThatIsOverBeforeItsFirstRequestMakesOnePerConnection(t *testing.T) 
 	}
 }
 
-func TestAtAFixedRateTheWaitBeforeARequestIsSentCounts(t *testing.T) {
-	const rate, duration = 1000, 100 * time.Millisecond
-	s := slow{make(chan struct{}), new(atomic.Int64)}
-	time.AfterFunc(duration, func() { close(s.gate) }) // most requests are due by then
-	result, err := AtRate(t.Context(), func(int) (Connection, error) { return s, nil }, 1, rate, duration)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := int(rate * duration.Seconds()); len(result.Latencies) != want || len(result.Lateness) != want {
-		t.Errorf("got %d latencies and %d latenesses, want %d of each", len(result.Latencies), len(result.Lateness), want)
-	}
-	for i := range result.Latencies {
-		if result.Latencies[i] < result.Lateness[i] {
-			t.Fatalf("the latency does not include the wait before the request was sent: latencies %v, latenesses %v", result.Latencies, result.Lateness)
-		}
-	}
-}
-
 func TestAQuantileIsTheLatencyAtThatRank(t *testing.T) {
-	var latencies Latencies
+	var result Result
 	for n := range 1000 {
-		latencies = append(latencies, time.Duration(n))
+		result.Latencies = append(result.Latencies, time.Duration(n))
 	}
-	if p50, p999, all := latencies.Quantile(0.5), latencies.Quantile(0.999), latencies.Quantile(1); p50 != 500 || p999 != 999 || all != 999 {
+	if p50, p999, all := result.Quantile(0.5), result.Quantile(0.999), result.Quantile(1); p50 != 500 || p999 != 999 || all != 999 {
 		t.Errorf("got %d, %d, %d, want 500, 999, 999", p50, p999, all)
 	}
-	if none := Latencies(nil).Quantile(0.5); none != 0 {
+	if none := (Result{}).Quantile(0.5); none != 0 {
 		t.Errorf("got %v for no latencies, want 0", none)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -31,11 +31,9 @@ type Process struct {
 
 	name    string
 	command *exec.Cmd
-	// isForeign is true for a program without Waybook's metrics.
-	isForeign bool
-	errors    *os.File
-	ready     chan struct{}
-	done      chan struct{}
+	errors  *os.File
+	ready   chan struct{}
+	done    chan struct{}
 }
 
 // Build builds the programs of the given packages into a directory. It runs in the source tree at tree, or in
@@ -53,55 +51,24 @@ func Build(ctx context.Context, tree, directory string, packages ...string) erro
 // Start starts a program and waits until it has printed its addresses. The program gets the given
 // environment variables and those of this process, except WAYBOOK_ variables.
 func Start(binary string, environment []string, args ...string) (*Process, error) {
-	p, err := prepared(binary, args)
-	if err != nil {
-		return nil, err
+	p := &Process{
+		Addresses: map[string]string{}, name: filepath.Base(binary),
+		command: exec.Command(binary, args...), ready: make(chan struct{}), done: make(chan struct{}),
 	}
 	inherited := slices.DeleteFunc(os.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "WAYBOOK_") })
 	p.command.Env = append(inherited, environment...)
 	out, err := p.command.StdoutPipe()
 	if err != nil {
-		return nil, errors.Join(err, p.forget())
-	}
-	return p.started(func() { p.read(bufio.NewScanner(out)) })
-}
-
-// StartForeign starts a program that is not one of Waybook, and waits until it accepts connections at an
-// address of a network. What the program uses counts with what its descendants use.
-func StartForeign(network, address, binary string, args ...string) (*Process, error) {
-	p, err := prepared(binary, args)
-	if err != nil {
 		return nil, err
 	}
-	p.command.Stdout, p.isForeign = p.errors, true
-	return p.started(func() {
-		go p.await(network, address)
-		_ = p.command.Wait() // ProcessState has the result
-		close(p.done)
-	})
-}
-
-// prepared returns a process to start, whose log goes to a file.
-func prepared(binary string, args []string) (*Process, error) {
-	p := &Process{
-		Addresses: map[string]string{}, name: filepath.Base(binary),
-		command: exec.Command(binary, args...), ready: make(chan struct{}), done: make(chan struct{}),
-	}
-	var err error
 	if p.errors, err = os.CreateTemp("", "waybook-bench-log"); err != nil {
 		return nil, err
 	}
 	p.command.Stderr = p.errors
-	return p, nil
-}
-
-// started starts the process, and waits until attend, which runs until the process ends, closes ready.
-func (p *Process) started(attend func()) (*Process, error) {
-	err := p.command.Start()
-	if err != nil {
+	if err := p.command.Start(); err != nil {
 		return nil, errors.Join(err, p.forget())
 	}
-	go attend()
+	go p.read(bufio.NewScanner(out))
 	select {
 	case <-p.ready:
 		return p, nil
@@ -111,22 +78,6 @@ func (p *Process) started(attend func()) (*Process, error) {
 		err = fmt.Errorf("the program was not ready after %v", patience)
 	}
 	return nil, errors.Join(fmt.Errorf("%s: %w\n%s", p.name, err, p.printed()), p.Stop())
-}
-
-// await closes ready as soon as the process accepts a connection.
-func (p *Process) await(network, address string) {
-	for {
-		if connection, err := net.Dial(network, address); err == nil {
-			_ = connection.Close() // nothing was sent
-			close(p.ready)
-			return
-		}
-		select {
-		case <-p.done:
-			return
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
 }
 
 // read parses the output of the program until the program ends.
@@ -152,11 +103,6 @@ func (p *Process) printed() []byte {
 		return []byte(err.Error())
 	}
 	return text
-}
-
-// proc returns the path of a file of the process below /proc.
-func (p *Process) proc(file string) string {
-	return filepath.Join("/proc", strconv.Itoa(p.command.Process.Pid), file)
 }
 
 // Stop ends the process with SIGTERM, or kills it if it has not exited after patience.
@@ -224,136 +170,48 @@ func usedBy(processes []*Process) (all Used, err error) {
 }
 
 // used reads what the process has used from its metrics. The CPU time is exact to within 10 ms.
-func (p *Process) used() (u Used, err error) {
-	if p.isForeign {
-		u.CPU, err = treeCPU(p.command.Process.Pid)
-		return u, err
-	}
+func (p *Process) used() (Used, error) {
 	response, err := http.Get("http://" + p.Addresses["admin"] + "/metrics")
 	if err != nil {
-		return u, err
+		return Used{}, err
 	}
-	defer func() { _ = response.Body.Close() }()
-	lines := bufio.NewScanner(response.Body)
-	for err == nil && lines.Scan() {
-		name, value, _ := strings.Cut(lines.Text(), " ")
-		switch name {
-		case "process_cpu_seconds_total":
-			var seconds float64
-			seconds, err = strconv.ParseFloat(value, 64)
-			u.CPU = time.Duration(seconds * float64(time.Second))
-		case "go_memstats_mallocs_total":
-			u.Allocations, err = strconv.ParseFloat(value, 64)
-		case "go_memstats_alloc_bytes_total":
-			u.AllocatedBytes, err = strconv.ParseFloat(value, 64)
-		}
-	}
-	return u, errors.Join(err, lines.Err())
+	text, err := io.ReadAll(response.Body)
+	metrics := numbers(text)
+	return Used{
+		CPU:         time.Duration(metrics["process_cpu_seconds_total"] * float64(time.Second)),
+		Allocations: metrics["go_memstats_mallocs_total"], AllocatedBytes: metrics["go_memstats_alloc_bytes_total"],
+	}, errors.Join(err, response.Body.Close())
 }
 
-// tick is the unit of the CPU times below /proc.
-const tick = 10 * time.Millisecond
-
-// treeCPU returns the CPU time of a process and its descendants, including those that have ended. It is exact
-// to within a tick for each of them.
-func treeCPU(root int) (all time.Duration, err error) {
-	files, err := filepath.Glob("/proc/[0-9]*/stat")
-	if err != nil {
-		return 0, err
-	}
-	children, times := map[int][]int{}, map[int]time.Duration{}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			continue // it has ended, and its parent has its time
-		}
-		pid, parent, cpu, err := parseStat(string(text))
-		if err != nil {
-			return 0, fmt.Errorf("%s: %w", file, err)
-		}
-		children[parent], times[pid] = append(children[parent], pid), cpu
-	}
-	if _, ok := times[root]; !ok {
-		return 0, fmt.Errorf("process %d has ended", root)
-	}
-	for tree := []int{root}; len(tree) > 0; tree = tree[1:] {
-		all += times[tree[0]]
-		tree = append(tree, children[tree[0]]...)
-	}
-	return all, nil
+// proc returns the numbers in a file of the process below /proc.
+func (p *Process) proc(file string) (map[string]float64, error) {
+	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(p.command.Process.Pid), file))
+	return numbers(text), err
 }
 
-// parseStat parses /proc/PID/stat. cpu includes that of children that have ended and were waited for.
-func parseStat(text string) (pid, parent int, cpu time.Duration, err error) {
-	// The name, in parentheses, may contain anything.
-	fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
-	if len(fields) < 15 {
-		return 0, 0, 0, fmt.Errorf("%q has too few fields", text)
-	}
-	first, _, _ := strings.Cut(text, " ")
-	pid, err = strconv.Atoi(first)
-	parent, failed := strconv.Atoi(fields[1])
-	err = errors.Join(err, failed)
-	for _, field := range fields[11:15] { // utime, stime, cutime, cstime
-		ticks, failed := strconv.ParseInt(field, 10, 64)
-		err = errors.Join(err, failed)
-		cpu += time.Duration(ticks) * tick
-	}
-	return pid, parent, cpu, err
-}
-
-// Memory is the resident memory of a process, in MiB. File are pages of its program and its
-// store, which the kernel can reclaim. Own is the rest. Peak is the maximum of the total.
-type Memory struct{ Own, File, Peak float64 }
-
-// All returns the total resident memory.
-func (m Memory) All() float64 { return m.Own + m.File }
-
-// Memory returns the current memory of the process.
-func (p *Process) Memory() (Memory, error) {
-	status, err := os.ReadFile(p.proc("status"))
-	if err != nil {
-		return Memory{}, err
-	}
+// numbers returns the numbers of a text by the names before them. Each is the second word of a line.
+func numbers(text []byte) map[string]float64 {
 	values := map[string]float64{}
-	for line := range strings.Lines(string(status)) {
-		if fields := strings.Fields(line); len(fields) == 3 && fields[2] == "kB" {
-			kib, err := strconv.ParseFloat(fields[1], 64)
-			if err != nil {
-				return Memory{}, err
-			}
-			values[fields[0]] = kib / 1024
-		}
-	}
-	return Memory{values["RssAnon:"], values["RssFile:"] + values["RssShmem:"], values["VmHWM:"]}, nil
-}
-
-// Written is what a process has written to files and sockets so far. Bytes are those that go to a disk.
-type Written struct{ Bytes, Calls int64 }
-
-// Written returns what the process has written since its start.
-func (p *Process) Written() (w Written, err error) {
-	text, err := os.ReadFile(p.proc("io"))
-	if err != nil {
-		return w, err
-	}
 	for line := range strings.Lines(string(text)) {
-		name, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
-		number, err := strconv.ParseInt(value, 10, 64)
-		if err != nil {
-			return w, err
-		}
-		switch name {
-		case "syscw":
-			w.Calls = number
-		case "write_bytes":
-			w.Bytes = number
+		if words := strings.Fields(line); len(words) > 1 {
+			if number, err := strconv.ParseFloat(words[1], 64); err == nil {
+				values[strings.TrimSuffix(words[0], ":")] = number
+			}
 		}
 	}
-	return w, nil
+	return values
 }
 
-// ForgetPeak resets the peak of the memory.
-func (p *Process) ForgetPeak() error {
-	return os.WriteFile(p.proc("clear_refs"), []byte("5"), 0)
+// Memory returns the resident memory of the process, in MiB. own excludes pages of its program and its store,
+// which the kernel can reclaim.
+func (p *Process) Memory() (own, all float64, err error) {
+	kib, err := p.proc("status")
+	return kib["RssAnon"] / 1024, kib["VmRSS"] / 1024, err
+}
+
+// Written returns the number of bytes that the process has written to a disk since its start, and the number
+// of its calls to write to files and sockets.
+func (p *Process) Written() (bytes, calls float64, err error) {
+	counts, err := p.proc("io")
+	return counts["write_bytes"], counts["syscw"], err
 }

@@ -16,7 +16,6 @@ type Table struct {
 	// keys are the headers of the columns that name a row.
 	keys, columns []string
 	rows          []*Row
-	notes         []string
 }
 
 // Row is the figures of one thing.
@@ -43,11 +42,6 @@ func (t *Table) Rows(names ...string) (rows []*Row) {
 		rows = append(rows, t.Row(name))
 	}
 	return rows
-}
-
-// Note adds a line below the table.
-func (t *Table) Note(format string, args ...any) {
-	t.notes = append(t.notes, fmt.Sprintf(format, args...))
 }
 
 // Add adds the figure of a round. Columns are in the order in which they first get one.
@@ -120,16 +114,12 @@ func (t *Table) Print(out io.Writer, origin string) error {
 		}
 		cells = append(cells, line)
 	}
-	text := fmt.Sprintf("\n### %s\n\n%s\n\n%s", t.title, origin, Markdown(cells))
-	for _, note := range t.notes {
-		text += "\n" + note + "\n"
-	}
-	_, err := io.WriteString(out, text)
+	_, err := fmt.Fprintf(out, "\n### %s\n\n%s\n\n%s", t.title, origin, markdown(cells))
 	return err
 }
 
-// Markdown returns an aligned Markdown table. The first row is the header.
-func Markdown(rows [][]string) string {
+// markdown returns an aligned Markdown table. The first row is the header.
+func markdown(rows [][]string) string {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {

@@ -29,7 +29,6 @@ func TestATableIsAlignedMarkdownWithItsOrigin(t *testing.T) {
 		other.Add("µs", 2*round)
 	}
 	other.AddRatio("ratio", "µs", base)
-	table.Note("A note on %d rounds.", 3)
 	var out strings.Builder
 	if err := table.Print(&out, "here, today"); err != nil {
 		t.Fatal(err)
@@ -43,8 +42,6 @@ here, today
 | -------- | ---------------- | ---------------- |
 | getAlbum | 2.00 (1.00–4.00) | –                |
 | getBlog  | 4.00 (2.00–8.00) | 2.00 (2.00–2.00) |
-
-A note on 3 rounds.
 `
 	if out.String() != want {
 		t.Errorf("got %s, want %s", out.String(), want)

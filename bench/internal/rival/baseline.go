@@ -2,14 +2,12 @@ package rival
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
 	"os"
 	"strconv"
-	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
@@ -28,7 +26,7 @@ type Answer struct {
 	Header http.Header
 	Body   []byte
 	// Request and Reply are the full names of the message types.
-	Request, Reply string
+	Request, Reply protoreflect.FullName
 	// Message is the encoded reply.
 	Message []byte
 }
@@ -41,11 +39,6 @@ func Method(name string) string { return "/" + serviceName + "/" + name }
 
 // Path returns the HTTP path of a case.
 func Path(name string) string { return "/" + name }
-
-// BusyPath returns the HTTP path of a case that takes additional CPU time.
-func BusyPath(name string, work time.Duration) string {
-	return fmt.Sprintf("%s?%d", Path(name), work.Microseconds())
-}
 
 // startBaselines starts the gRPC baseline and returns the handler of that over HTTP.
 func startBaselines(ctx context.Context, path string, env process.Env) (http.Handler, error) {
@@ -79,7 +72,6 @@ func startBaselines(ctx context.Context, path string, env process.Env) (http.Han
 
 // replay returns a handler that writes the replies.
 func replay(answers []Answer) http.Handler {
-	rounds := roundsPerMicrosecond()
 	byPath := map[string]Answer{}
 	for _, answer := range answers {
 		byPath[Path(answer.Name)] = answer
@@ -90,14 +82,6 @@ func replay(answers []Answer) http.Handler {
 			http.NotFound(w, r)
 			return
 		}
-		if r.URL.RawQuery != "" {
-			micros, err := strconv.ParseFloat(r.URL.RawQuery, 64)
-			if err != nil {
-				http.Error(w, "the query must be a number of microseconds", http.StatusBadRequest)
-				return
-			}
-			compute(int(micros * rounds))
-		}
 		header := w.Header()
 		maps.Copy(header, answer.Header)
 		header.Set("Content-Length", strconv.Itoa(len(answer.Body)))
@@ -105,38 +89,21 @@ func replay(answers []Answer) http.Handler {
 	})
 }
 
-// roundsPerMicrosecond returns how many rounds of compute take a microsecond of CPU time. It
-// returns the highest of several measurements, because other load can only lower it.
-func roundsPerMicrosecond() float64 {
-	const tries, rounds = 200, 100
-	fastest := time.Hour
-	for range tries {
-		began := time.Now()
-		compute(rounds)
-		fastest = min(fastest, time.Since(began))
-	}
-	return rounds / (float64(fastest.Nanoseconds()) / 1e3)
-}
-
-// compute keeps a core busy without allocating memory.
-func compute(rounds int) {
-	var block [1 << 10]byte
-	for range rounds {
-		block[0] = sha256.Sum256(block[:])[0]
-	}
-}
-
 // describe returns a service with a method per case. It decodes each request and encodes each
 // reply, like any service.
 func describe(answers []Answer) (*grpc.ServiceDesc, error) {
 	description := &grpc.ServiceDesc{ServiceName: serviceName, HandlerType: (*any)(nil)}
 	for _, answer := range answers {
-		request, err := messageType(answer.Request)
+		request, err := protoregistry.GlobalTypes.FindMessageByName(answer.Request)
 		if err != nil {
 			return nil, err
 		}
-		reply, err := answer.reply()
+		replyType, err := protoregistry.GlobalTypes.FindMessageByName(answer.Reply)
 		if err != nil {
+			return nil, err
+		}
+		reply := replyType.New().Interface()
+		if err := proto.Unmarshal(answer.Message, reply); err != nil {
 			return nil, fmt.Errorf("%s: %w", answer.Name, err)
 		}
 		description.Methods = append(description.Methods, grpc.MethodDesc{
@@ -147,17 +114,4 @@ func describe(answers []Answer) (*grpc.ServiceDesc, error) {
 		})
 	}
 	return description, nil
-}
-
-func messageType(name string) (protoreflect.MessageType, error) {
-	return protoregistry.GlobalTypes.FindMessageByName(protoreflect.FullName(name))
-}
-
-func (a Answer) reply() (proto.Message, error) {
-	kind, err := messageType(a.Reply)
-	if err != nil {
-		return nil, err
-	}
-	reply := kind.New().Interface()
-	return reply, proto.Unmarshal(a.Message, reply)
 }

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
 
 	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/docstore"
@@ -35,43 +36,53 @@ import (
 	"github.com/waybook/waybook/standalone/app"
 )
 
-// channels are connections to the services.
-type channels struct{ album, blog, poi grpc.ClientConnInterface }
-
-// newGateway returns the handler of the gateway. Like the edge, the gateway runs in one process with the
-// services or in a process of its own, with the same connections.
+// newGateway returns the handler of the gateway, which serves the RPCs of services by POST to their full names.
+// Like the edge, the gateway runs in one process with the services or in a process of its own, with the same
+// connections.
 func newGateway(ctx context.Context, config Config, env process.Env, metrics *process.Metrics) (http.Handler, error) {
-	var to channels
-	var err error
-	if config.Album == "" && config.Blog == "" && config.Poi == "" {
-		to, err = inProcess(ctx, config.Data, env, metrics)
-	} else {
-		to, err = dial(config, env)
-	}
-	if err != nil {
-		return nil, err
-	}
 	mux := runtime.NewServeMux()
-	return mux, errors.Join(
-		register(mux, to.album, albumv1.File_waybook_album_v1_album_proto),
-		register(mux, to.blog, blogv1.File_waybook_blog_v1_blog_proto),
-		register(mux, to.poi, poiv1.File_waybook_poi_v1_poi_proto),
-	)
+	var within grpc.ClientConnInterface
+	if config.Album == "" && config.Blog == "" && config.Poi == "" {
+		engine, err := (&service.StoreFlags{Data: config.Data}).Open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		env.Stack.Push("store", func(context.Context) error { return engine.Close() })
+		if within, err = StartServices(ctx, env, metrics, engine); err != nil {
+			return nil, err
+		}
+	}
+	for _, to := range []struct {
+		name, address string
+		contract      protoreflect.FileDescriptor
+	}{
+		{"album", config.Album, albumv1.File_waybook_album_v1_album_proto},
+		{"blog", config.Blog, blogv1.File_waybook_blog_v1_blog_proto},
+		{"poi", config.Poi, poiv1.File_waybook_poi_v1_poi_proto},
+	} {
+		channel := within
+		if channel == nil {
+			var err error
+			if channel, err = env.Dial(to.name, to.address); err != nil {
+				return nil, err
+			}
+		}
+		if err := register(mux, channel, to.contract.Services().Get(0)); err != nil {
+			return nil, err
+		}
+	}
+	return mux, nil
 }
 
-// register serves the RPCs of a contract, by POST to their full names.
-func register(mux *runtime.ServeMux, channel grpc.ClientConnInterface, contract protoreflect.FileDescriptor) error {
-	service := contract.Services().Get(0)
+// register serves the RPCs of a service.
+func register(mux *runtime.ServeMux, channel grpc.ClientConnInterface, service protoreflect.ServiceDescriptor) error {
 	for i := range service.Methods().Len() {
 		method := service.Methods().Get(i)
-		if method.IsStreamingClient() || method.IsStreamingServer() {
-			continue
-		}
-		input, err := messageType(string(method.Input().FullName()))
+		input, err := protoregistry.GlobalTypes.FindMessageByName(method.Input().FullName())
 		if err != nil {
 			return err
 		}
-		output, err := messageType(string(method.Output().FullName()))
+		output, err := protoregistry.GlobalTypes.FindMessageByName(method.Output().FullName())
 		if err != nil {
 			return err
 		}
@@ -112,26 +123,6 @@ func forward(
 		}
 		runtime.ForwardResponseMessage(ctx, mux, encoding, w, r, reply, mux.GetForwardResponseOptions()...)
 	}
-}
-
-// dial connects to services in other processes, as the edge does.
-func dial(config Config, env process.Env) (to channels, err error) {
-	var failed [3]error
-	to.album, failed[0] = env.Dial("album", config.Album)
-	to.blog, failed[1] = env.Dial("blog", config.Blog)
-	to.poi, failed[2] = env.Dial("poi", config.Poi)
-	return to, errors.Join(failed[:]...)
-}
-
-// inProcess runs the services in this process, on a store of its own.
-func inProcess(ctx context.Context, data string, env process.Env, metrics *process.Metrics) (channels, error) {
-	engine, err := (&service.StoreFlags{Data: data}).Open(ctx)
-	if err != nil {
-		return channels{}, err
-	}
-	env.Stack.Push("store", func(context.Context) error { return engine.Close() })
-	all, err := StartServices(ctx, env, metrics, engine)
-	return channels{all, all, all}, err
 }
 
 // Config is the configuration of the program. With Answers it serves the baselines, otherwise the

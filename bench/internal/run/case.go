@@ -13,6 +13,7 @@ import (
 	"github.com/waybook/waybook/bench/internal/load"
 	"github.com/waybook/waybook/bench/internal/process"
 	"github.com/waybook/waybook/bench/internal/report"
+	"github.com/waybook/waybook/bench/internal/rival"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
@@ -31,8 +32,6 @@ type testCase struct {
 	request, reply  proto.Message
 	// connections is the number of connections in the closed loop.
 	connections int
-	// prepare, unless nil, runs before each turn.
-	prepare func(context.Context) error
 }
 
 const (
@@ -51,18 +50,17 @@ const (
 func cases(c content) []testCase {
 	return []testCase{
 		{
-			name: bareAlbum, form: readForm("getAlbum", "albumID", c.bareAlbum), connections: manyConnections, service: albumService,
+			name: "getAlbum", form: readForm("getAlbum", "albumID", c.bareAlbum), connections: manyConnections, service: albumService,
 			method: albumMethods + "GetAlbum", request: &albumv1.GetAlbumRequest{AlbumId: c.bareAlbum}, reply: &albumv1.GetAlbumResponse{},
 		},
 		{
-			name: fullAlbum, form: readForm("getAlbum", "albumID", c.fullAlbum), connections: manyConnections, service: albumService,
+			name: "getAlbum-children", form: readForm("getAlbum", "albumID", c.fullAlbum), connections: manyConnections, service: albumService,
 			method: albumMethods + "GetAlbum", request: &albumv1.GetAlbumRequest{AlbumId: c.fullAlbum}, reply: &albumv1.GetAlbumResponse{},
 		},
 		{
 			name: longList, form: readForm("getCategoryPOIList", "category", int64(listCategory)), connections: fewConnections, service: poiService,
 			method: poiMethods + "ListPois", reply: &poiv1.ListPoisResponse{},
-			// One page has all landmarks of a small store.
-			request: &poiv1.ListPoisRequest{Category: listCategory, View: typev1.View_VIEW_SUMMARY, PageSize: SmallStore},
+			request: &poiv1.ListPoisRequest{Category: listCategory, View: typev1.View_VIEW_SUMMARY, PageSize: listedLandmarks},
 		},
 		{
 			name: addsAlbum, form: addAlbumForm(), writes: true, connections: manyConnections, service: albumService,
@@ -74,6 +72,12 @@ func cases(c content) []testCase {
 		},
 	}
 }
+
+// The names of cases that other code refers to.
+const (
+	longList  = "getCategoryPOIList"
+	addsAlbum = "addAlbum"
+)
 
 // caseNamed returns the case with a name.
 func caseNamed(c content, name string) testCase {
@@ -89,14 +93,6 @@ func CaseNames() []string {
 	}
 	return names
 }
-
-// The names of cases that other code refers to.
-const (
-	bareAlbum = "getAlbum"
-	fullAlbum = "getAlbum-children"
-	longList  = "getCategoryPOIList"
-	addsAlbum = "addAlbum"
-)
 
 func readForm(function, name string, id int64) url.Values {
 	return url.Values{"func": {function}, name: {fmt.Sprint(id)}}
@@ -123,24 +119,28 @@ func postBlogForm(author int64) url.Values {
 // wantXML appears near the start of a successful reply of the edge.
 const wantXML = "<status>SUCCESS</status>"
 
-// wantJSON appears near the start of a successful reply of the gateway.
-const wantJSON = `{"`
-
-// edgeRequest returns the encoded request of the case to the edge.
-func (c testCase) edgeRequest(cookie string) []byte {
-	if !c.writes {
-		return get11("/API.php?" + c.form.Encode())
+// edgeRequest returns the request of the case to the edge of a deployment.
+func (c testCase) edgeRequest(d *deployment) load.HTTP {
+	request := get11("/API.php?" + c.form.Encode())
+	if c.writes {
+		body := c.form.Encode()
+		request = fmt.Appendf(nil, "POST /API.php HTTP/1.1\r\nHost: bench\r\nCookie: %s\r\n"+
+			"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: %d\r\n\r\n%s", d.content.cookie, len(body), body)
 	}
-	body := c.form.Encode()
-	return fmt.Appendf(nil, "POST /API.php HTTP/1.1\r\nHost: bench\r\nCookie: %s\r\n"+
-		"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: %d\r\n\r\n%s", cookie, len(body), body)
+	return load.HTTP{Address: d.edge.Addresses["edge"], Request: request, Want: wantXML}
 }
 
-// gatewayRequest returns the encoded request of the case to the gateway.
-func (c testCase) gatewayRequest() ([]byte, error) {
+// gatewayRequest returns the request of the case to a gateway.
+func (c testCase) gatewayRequest(gateway *process.Process) (load.HTTP, error) {
 	body, err := protojson.Marshal(c.request)
-	return fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
-		c.method, len(body), body), err
+	request := fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+		c.method, len(body), body)
+	return load.HTTP{Address: gateway.Addresses["http"], Request: request, Want: `{"`}, err
+}
+
+// baselineRequest returns the request of the case to the HTTP baseline.
+func (c testCase) baselineRequest(baselines *process.Process) load.HTTP {
+	return load.HTTP{Address: baselines.Addresses["http"], Request: get11(rival.Path(c.name)), Want: wantXML}
 }
 
 // get11 returns an encoded GET request.
@@ -160,60 +160,24 @@ type contender struct {
 const (
 	repliesPerSecond = "replies/s"
 	serverCPU        = "CPU µs: servers"
-	p50, p99         = "p50 ms", "p99 ms"
 )
 
 // closed runs a turn in a closed loop, at the maximum throughput of the contender, and adds its figures to a
-// row: replies per second, and what a reply costs.
-func (c contender) closed(ctx context.Context, connections int, duration time.Duration, to *report.Row) (done load.Result, err error) {
+// row: replies per second, and what a reply costs. It returns the number of replies.
+func (c contender) closed(ctx context.Context, connections int, duration time.Duration, to *report.Row) (replies float64, err error) {
+	var done load.Result
 	used, err := process.Measure(c.serves, func() (err error) {
 		done, err = load.Closed(ctx, c.open, connections, duration)
 		return err
 	})
-	n := float64(len(done.Latencies) + connections) // including the uncounted first request of each connection
+	replies = float64(len(done.Latencies) + connections) // including the uncounted first request of each connection
 	to.Add(repliesPerSecond, done.Rate())
-	to.Add(serverCPU, micros(used.CPU)/n)
-	to.Add("in front", micros(used.Front)/n)
-	to.Add("client", micros(used.Client)/n)
-	if used.Allocations > 0 {
-		to.Add("allocs", used.Allocations/n)
-		to.Add("kB alloc", used.AllocatedBytes/n/1e3)
-	}
-	return done, err
-}
-
-// rateConnections is the maximum number of requests in flight at a fixed rate.
-const rateConnections = 64
-
-// atRate runs a turn in an open loop, at a fixed rate, and adds the latencies and the CPU time to a row.
-func (c contender) atRate(ctx context.Context, rate float64, duration time.Duration, to *report.Row) error {
-	var done load.Result
-	used, err := process.Measure(c.serves, func() (err error) {
-		done, err = load.AtRate(ctx, c.open, rateConnections, rate, duration)
-		return err
-	})
-	to.Add("at /s", rate)
-	to.Add(serverCPU, micros(used.CPU)/float64(len(done.Latencies)))
-	addLatencies(to, done.Latencies)
-	to.Add("sent late, ms", millis(done.Lateness.Quantile(0.5)))
-	return err
-}
-
-func addLatencies(to *report.Row, latencies load.Latencies) {
-	to.Add(p50, millis(latencies.Quantile(0.5)))
-	to.Add(p99, millis(latencies.Quantile(0.99)))
-}
-
-// addMemory adds the memory of a process to a row.
-func addMemory(to *report.Row, p *process.Process) error {
-	memory, err := p.Memory()
-	if err != nil {
-		return err
-	}
-	to.Add("MiB own", memory.Own)
-	to.Add("MiB in all", memory.All())
-	return nil
+	to.Add(serverCPU, micros(used.CPU)/replies)
+	to.Add("in front", micros(used.Front)/replies)
+	to.Add("client", micros(used.Client)/replies)
+	to.Add("allocs", used.Allocations/replies)
+	to.Add("kB alloc", used.AllocatedBytes/replies/1e3)
+	return replies, err
 }
 
 func micros(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 }
-func millis(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e6 }

@@ -19,12 +19,12 @@ import (
 const (
 	// children is the number of photos and of comments of an album with children.
 	children = 10
-	// listedLandmarks is the number of landmarks in the list of them, and listCategory their category.
-	listedLandmarks = 10_000
-	listCategory    = poiv1.PoiCategory_POI_CATEGORY_THRILL
-	title           = "台北 101 與象山"
-	landmark        = "太魯閣步道"
-	text            = "從捷運站出口右轉，沿著河邊的小路走十分鐘就到了；傍晚的光線最美，記得帶傘。"
+	// listedLandmarks is the number of landmarks in the list of them. A page of ListPois, of 128 KiB, holds them all.
+	listedLandmarks = 800
+	// listCategory is their category.
+	listCategory = poiv1.PoiCategory_POI_CATEGORY_THRILL
+	title        = "台北 101 與象山"
+	text         = "從捷運站出口右轉，沿著河邊的小路走十分鐘就到了；傍晚的光線最美，記得帶傘。"
 )
 
 // content identifies the created content.
@@ -40,9 +40,14 @@ type content struct {
 // the services.
 func fill(ctx context.Context, channels map[string][]*grpc.ClientConn, landmarks int) (c content, err error) {
 	accounts := accountv1.NewAccountServiceClient(channels[accountService][0])
-	if c.owner, c.cookie, err = newSession(ctx, accounts, "小旅人"); err != nil {
+	if c.owner, err = newUser(ctx, accounts, "小旅人"); err != nil {
 		return c, err
 	}
+	session, err := accounts.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: c.owner})
+	if err != nil {
+		return c, err
+	}
+	c.cookie = fmt.Sprintf("id=%d; idrand=%s", c.owner, session.GetToken())
 	albums := albumv1.NewAlbumServiceClient(channels[albumService][0])
 	if c.bareAlbum, err = newAlbum(ctx, albums, c.owner); err != nil {
 		return c, err
@@ -56,6 +61,9 @@ func fill(ctx context.Context, channels map[string][]*grpc.ClientConn, landmarks
 	}
 	if err := addChildren(ctx, c, channels[albumService][0], visitor); err != nil {
 		return c, err
+	}
+	if landmarks == 0 {
+		return c, nil
 	}
 	return c, importLandmarks(ctx, poiv1.NewPoiServiceClient(channels[poiService][0]), c.owner, landmarks)
 }
@@ -85,43 +93,25 @@ func addChildren(ctx context.Context, c content, album *grpc.ClientConn, visitor
 	return nil
 }
 
-// importBatch is how many landmarks are imported at a time.
-const importBatch = 1000
-
 // importLandmarks creates landmarks of listCategory.
 func importLandmarks(ctx context.Context, pois poiv1.PoiServiceClient, owner int64, count int) error {
-	for made := 0; made < count; {
-		batch := &poiv1.ImportPoisRequest{OwnerId: owner}
-		for range min(importBatch, count-made) {
-			made++
-			batch.Pois = append(batch.Pois, &poiv1.ImportedPoi{
-				Key: fmt.Sprint(made), Name: fmt.Sprintf("%s %07d", landmark, made), Category: listCategory,
-				Location: &typev1.Location{Lat: 22 + float64(made%3500)/1000, Lng: 120 + float64(made%1999)/1000},
-			})
-		}
-		reply, err := pois.ImportPois(ctx, batch)
-		if err == nil && reply.GetCreatedCount() != int64(len(batch.GetPois())) {
-			err = fmt.Errorf("imported %d of %d landmarks: %v", reply.GetCreatedCount(), len(batch.GetPois()), reply.GetFailures())
-		}
-		if err != nil {
-			return err
-		}
+	batch := &poiv1.ImportPoisRequest{OwnerId: owner}
+	for n := range count {
+		batch.Pois = append(batch.Pois, &poiv1.ImportedPoi{
+			Key: fmt.Sprint(n), Name: fmt.Sprintf("太魯閣步道 %04d", n), Category: listCategory,
+			Location: &typev1.Location{Lat: 22 + float64(n%3500)/1000, Lng: 120 + float64(n%1999)/1000},
+		})
 	}
-	return nil
+	reply, err := pois.ImportPois(ctx, batch)
+	if err == nil && reply.GetCreatedCount() != int64(count) {
+		err = fmt.Errorf("imported %d of %d landmarks: %v", reply.GetCreatedCount(), count, reply.GetFailures())
+	}
+	return err
 }
 
 func newUser(ctx context.Context, accounts accountv1.AccountServiceClient, name string) (int64, error) {
 	made, err := accounts.CreateUser(ctx, &accountv1.CreateUserRequest{Name: name, IconUrl: "upload/icon/7.jpg"})
 	return made.GetUser().GetUserId(), err
-}
-
-// newSession creates a user with a session, and returns the cookie of it.
-func newSession(ctx context.Context, accounts accountv1.AccountServiceClient, name string) (id int64, cookie string, err error) {
-	if id, err = newUser(ctx, accounts, name); err != nil {
-		return 0, "", err
-	}
-	session, err := accounts.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: id})
-	return id, fmt.Sprintf("id=%d; idrand=%s", id, session.GetToken()), err
 }
 
 func newAlbum(ctx context.Context, albums albumv1.AlbumServiceClient, owner int64) (int64, error) {

@@ -127,7 +127,7 @@ func (h *hotAlbum) run(b *testing.B, what string, clients int, call func(ctx con
 	}
 	return func() {
 		b.ReportMetric(done.Rate(), what+"/s")
-		b.ReportMetric(float64(done.Latencies.Quantile(0.99).Microseconds())/1e3, "p99-ms-"+what)
+		b.ReportMetric(float64(done.Quantile(0.99).Microseconds())/1e3, "p99-ms-"+what)
 		b.ReportMetric(float64(failed.Load()), "failed-"+what)
 	}
 }

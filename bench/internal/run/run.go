@@ -24,18 +24,15 @@ type Settings struct {
 	Duration time.Duration
 	// What are the sections to run.
 	What []string
-	// Cases, unless empty, are the cases to run in the sections that compare.
+	// Cases are the cases to run in the sections that compare.
 	Cases []string
-	// Documents is the number of landmarks in a large store.
+	// Documents is the number of albums in the largest store.
 	Documents int
-	// Data is the directory for the stores. Its disk is measured.
-	Data string
 	// Beside, unless empty, is the source tree of another version, which the sections that compare
 	// measure beside this one, and nothing else.
 	Beside string
-	// Out is the file to which the tables are appended. Command, for the tables, is the command that
-	// runs bench.
-	Out, Command string
+	// Command, for the tables, is the command that runs bench.
+	Command string
 }
 
 // bench is a run in progress.
@@ -52,22 +49,20 @@ type bench struct {
 // section is a part of a run.
 type section struct {
 	name, what string
-	run        func(*bench, context.Context) error
+	run        func(*bench, context.Context, *workshop) error
 }
 
 // sections returns all sections in the order in which they run.
 func sections() []section {
 	return []section{
-		{"standalone", "Waybook in one process, against grpc-gateway, gRPC and the baselines", func(b *bench, ctx context.Context) error {
-			return b.compare(ctx, startStandalone)
+		{"standalone", "Waybook in one process, against grpc-gateway, gRPC and the baselines", func(b *bench, ctx context.Context, w *workshop) error {
+			return b.compare(ctx, w, startStandalone)
 		}},
-		{"processes", "the same with each service in its own process", func(b *bench, ctx context.Context) error {
-			return b.compare(ctx, startProcesses)
+		{"processes", "the same with each service in its own process", func(b *bench, ctx context.Context, w *workshop) error {
+			return b.compare(ctx, w, startProcesses)
 		}},
-		{"tail", "latency at half of the edge's maximum, and that of a handler that computes as long", (*bench).tail},
 		{"writers", "durable writes by one and by 64 clients", (*bench).writers},
 		{"growth", "what an addAlbum costs and writes in stores of different sizes", (*bench).growth},
-		{"large", "growth: start, memory, a list of everything and reads, in stores of different sizes", (*bench).large},
 	}
 }
 
@@ -80,21 +75,17 @@ func Sections() (names []string, help string) {
 	return names, help
 }
 
-// Run runs the measurements. It writes tables to out and to s.Out, and progress messages to told.
+// Run runs the measurements. It writes tables to out and progress messages to told. The stores are in the
+// directory for temporary files, whose disk is measured.
 func Run(ctx context.Context, s Settings, out, told io.Writer) (err error) {
-	file, err := os.OpenFile(s.Out, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		return fmt.Errorf("-out: %w", err)
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	b := &bench{settings: s, out: io.MultiWriter(out, file), told: told, origin: origin(ctx, s.Command)}
+	b := &bench{settings: s, out: out, told: told, origin: origin(ctx, s.Command)}
 	b.progress("build the programs")
-	if b.workshop, err = newWorkshop(ctx, "", s.Data, append(shipped(), rivalProgram)); err != nil {
+	if b.workshop, err = newWorkshop(ctx, "", append(shipped(), rivalProgram)...); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, b.workshop.close()) }()
 	if s.Beside != "" {
-		if b.beside, err = newWorkshop(ctx, s.Beside, s.Data, shipped()); err != nil {
+		if b.beside, err = newWorkshop(ctx, s.Beside, shipped()...); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, b.beside.close()) }()
@@ -104,7 +95,8 @@ func Run(ctx context.Context, s Settings, out, told io.Writer) (err error) {
 			continue
 		}
 		b.progress("%s: %s", each.name, each.what)
-		if err := each.run(b, ctx); err != nil {
+		w := b.workshop.within()
+		if err := errors.Join(each.run(b, ctx, w), w.close()); err != nil {
 			return fmt.Errorf("%s: %w", each.name, err)
 		}
 	}

@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -12,11 +13,13 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protopath"
 	"google.golang.org/protobuf/reflect/protorange"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/waybook/waybook/bench/internal/process"
 	"github.com/waybook/waybook/bench/internal/report"
 	"github.com/waybook/waybook/bench/internal/rival"
 	"github.com/waybook/waybook/internal/longform"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
 // These tests do not measure time.
@@ -25,7 +28,7 @@ func TestAllContendersGiveTheSameReplies(t *testing.T) {
 	longform.Only(t)
 	// Linking programs is slow, so e2e/contract covers the five programs of a distributed
 	// Waybook. This test covers a gateway with services in another process.
-	w, err := newWorkshop(t.Context(), "", t.TempDir(), []string{standaloneProgram, rivalProgram})
+	w, err := newWorkshop(t.Context(), "", standaloneProgram, rivalProgram)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,30 +37,28 @@ func TestAllContendersGiveTheSameReplies(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	const landmarks = 1200 // over 64 KiB of XML, so that the reply comes in pieces
-	d, err := startStandalone(t.Context(), w, landmarks)
+	d, err := startStandalone(t.Context(), w, listedLandmarks)
 	if err != nil {
 		t.Fatal(err)
 	}
 	list := cases(d.content)
-	answers, err := d.askAll(t.Context(), list)
+	baselines, answers, err := d.startBaselines(t.Context(), w)
 	if err != nil {
 		t.Fatal(err)
 	}
-	baselines, err := startBaselines(w, answers)
-	if err != nil {
-		t.Fatal(err)
-	}
-	within, err := w.start("rival", nil, d.gatewayArgs...)
+	within, err := w.start("rival", d.gatewayArgs...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	services := d.edge.Addresses["grpc"]
-	apart, err := w.start("rival", nil, "-album="+services, "-blog="+services, "-poi="+services)
+	apart, err := w.start("rival", "-album="+services, "-blog="+services, "-poi="+services)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, c := range list {
+		if page, ok := messageOf(t, c, answers[i]).(*poiv1.ListPoisResponse); ok && len(page.GetSummaries()) != listedLandmarks {
+			t.Errorf("%s: the page has %d of %d landmarks, the reply of the edge all", c.name, len(page.GetSummaries()), listedLandmarks)
+		}
 		checkBaselines(t, w, d, baselines, c, answers[i])
 		if !c.writes { // each write creates another id
 			checkGateway(t, within, c, answers[i])
@@ -69,7 +70,14 @@ func TestAllContendersGiveTheSameReplies(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkMeasurements(t, list, contenders)
-	checkTail(t, w, d)
+	var tables strings.Builder
+	b := &bench{settings: Settings{Rounds: 2, Duration: 10 * time.Millisecond, Documents: SmallStore}, out: &tables, told: t.Output()}
+	if err := errors.Join(b.writers(t.Context(), w), b.growth(t.Context(), w)); err != nil {
+		t.Fatal(err)
+	}
+	if table := tables.String(); !strings.Contains(table, "| 64 ") || !strings.Contains(table, "| calls to write ") {
+		t.Errorf("the tables are\n%s", table)
+	}
 }
 
 // checkMeasurements checks that each contender gets figures in each case.
@@ -92,19 +100,6 @@ func checkMeasurements(t *testing.T, list []testCase, contenders byCase) {
 	}
 }
 
-// checkTail checks that an edge is compared with a handler that computes as long.
-func checkTail(t *testing.T, w *workshop, d *deployment) {
-	t.Helper()
-	var out strings.Builder
-	b := &bench{settings: Settings{Rounds: 2, Duration: 10 * time.Millisecond}, out: &out}
-	if err := b.tailOf(t.Context(), w, d); err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(out.String(), "| a handler that computes as long |") {
-		t.Errorf("the tail is\n%s", out.String())
-	}
-}
-
 // messageOf returns the message of an answer.
 func messageOf(t *testing.T, c testCase, answer rival.Answer) proto.Message {
 	t.Helper()
@@ -118,11 +113,11 @@ func messageOf(t *testing.T, c testCase, answer rival.Answer) proto.Message {
 // checkGateway checks that a gateway, the edge and the service reply to a case with the same contents.
 func checkGateway(t *testing.T, gateway *process.Process, c testCase, answer rival.Answer) {
 	t.Helper()
-	request, err := c.gatewayRequest()
+	request, err := c.gatewayRequest(gateway)
 	if err != nil {
 		t.Fatal(err)
 	}
-	reply, _, err := fetch(gateway.Addresses["http"], request)
+	reply, _, err := request.Fetch()
 	if err != nil {
 		t.Fatalf("%s: %v", c.name, err)
 	}
@@ -140,13 +135,14 @@ func checkGateway(t *testing.T, gateway *process.Process, c testCase, answer riv
 	}
 }
 
-// textsOf returns all strings in a message that the edge shows: it leaves out etags.
+// textsOf returns all strings in a message that the edge shows: it leaves out etags and page tokens.
 func textsOf(t *testing.T, message proto.Message) (texts []string) {
 	t.Helper()
 	err := protorange.Range(message.ProtoReflect(), func(values protopath.Values) error {
 		last := values.Index(-1)
-		isEtag := last.Step.Kind() == protopath.FieldAccessStep && last.Step.FieldDescriptor().Name() == "etag"
-		if text, ok := last.Value.Interface().(string); ok && !isEtag {
+		isHidden := last.Step.Kind() == protopath.FieldAccessStep &&
+			slices.Contains([]protoreflect.Name{"etag", "next_page_token"}, last.Step.FieldDescriptor().Name())
+		if text, ok := last.Value.Interface().(string); ok && !isHidden {
 			texts = append(texts, text)
 		}
 		return nil
@@ -160,12 +156,10 @@ func textsOf(t *testing.T, message proto.Message) (texts []string) {
 // checkBaselines checks that the baselines serve the recorded replies.
 func checkBaselines(t *testing.T, w *workshop, d *deployment, baselines *process.Process, c testCase, answer rival.Answer) {
 	t.Helper()
-	for _, path := range []string{rival.Path(c.name), rival.BusyPath(c.name, time.Microsecond)} {
-		body, header, err := fetch(baselines.Addresses["http"], get11(path))
-		if err != nil || !bytes.Equal(body, answer.Body) || !maps.EqualFunc(header, answer.Header, slices.Equal) {
-			t.Errorf("%s: the baseline replies %d bytes with headers %v, the edge %d with %v, %v",
-				path, len(body), header, len(answer.Body), answer.Header, err)
-		}
+	body, header, err := c.baselineRequest(baselines).Fetch()
+	if err != nil || !bytes.Equal(body, answer.Body) || !maps.EqualFunc(header, answer.Header, slices.Equal) {
+		t.Errorf("%s: the baseline replies %d bytes with headers %v, the edge %d with %v, %v",
+			c.name, len(body), header, len(answer.Body), answer.Header, err)
 	}
 	channels, err := w.dial(baselines.Addresses["grpc"], 1)
 	if err != nil {
@@ -173,7 +167,7 @@ func checkBaselines(t *testing.T, w *workshop, d *deployment, baselines *process
 	}
 	echo := d.rpc(c)
 	echo.Channels, echo.Method = channels, rival.Method(c.name)
-	message, err := echo.Call(t.Context())
+	message, err := echo.Call(t.Context(), 0)
 	if err != nil || !proto.Equal(message, messageOf(t, c, answer)) {
 		t.Errorf("%s: the baseline sent %v, want %x; %v", c.name, message, answer.Message, err)
 	}

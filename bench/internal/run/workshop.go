@@ -36,10 +36,9 @@ func shipped() []string {
 	}
 }
 
-// newWorkshop builds programs of a source tree in a new directory below parent. The disk of
-// parent is the one that is measured.
-func newWorkshop(ctx context.Context, tree, parent string, packages []string) (*workshop, error) {
-	directory, err := os.MkdirTemp(parent, "waybook-bench")
+// newWorkshop builds programs of a source tree in a new directory for temporary files.
+func newWorkshop(ctx context.Context, tree string, packages ...string) (*workshop, error) {
+	directory, err := os.MkdirTemp("", "waybook-bench")
 	if err != nil {
 		return nil, err
 	}
@@ -65,8 +64,6 @@ func (w *workshop) close() error {
 	return failed
 }
 
-func (w *workshop) binary(name string) string { return filepath.Join(w.directory, name) }
-
 // newData creates an empty directory for a store. close removes it.
 func (w *workshop) newData() (string, error) {
 	data, err := os.MkdirTemp(w.directory, "data")
@@ -79,17 +76,12 @@ func (w *workshop) newData() (string, error) {
 var measurable = []string{"WAYBOOK_USER_WRITES=0", "WAYBOOK_PPROF=true"}
 
 // start starts a program. close stops it.
-func (w *workshop) start(name string, environment []string, args ...string) (*process.Process, error) {
-	started, err := process.Start(w.binary(name), slices.Concat(environment, measurable), args...)
+func (w *workshop) start(name string, args ...string) (*process.Process, error) {
+	started, err := process.Start(filepath.Join(w.directory, name), measurable, args...)
 	if err == nil {
 		w.onClose(started.Stop)
 	}
 	return started, err
-}
-
-// onStore are flags that let standalone choose its ports and create no demo content.
-func onStore(data string) []string {
-	return []string{"-http=127.0.0.1:0", "-grpc=127.0.0.1:0", "-admin=127.0.0.1:0", "-demo=false", "-data=" + data}
 }
 
 // dial opens connections to a gRPC port. close closes them.
@@ -104,31 +96,6 @@ func (w *workshop) dial(address string, times int) ([]*grpc.ClientConn, error) {
 		channels = append(channels, channel)
 	}
 	return channels, nil
-}
-
-// filledStore creates a store with the content of the cases, by running standalone on it, and
-// returns its directory. No process has it open then.
-func (w *workshop) filledStore(ctx context.Context, landmarks int) (data string, c content, err error) {
-	if data, err = w.newData(); err != nil {
-		return "", c, err
-	}
-	filling := w.within()
-	defer func() { err = errors.Join(err, filling.close()) }()
-	d, err := standaloneOn(filling, data, c, nil)
-	if err != nil {
-		return "", c, err
-	}
-	c, err = fill(ctx, d.channels, landmarks)
-	return data, c, err
-}
-
-// copied copies a store that no process has open, and returns the directory of the copy.
-func (w *workshop) copied(data string) (string, error) {
-	directory, err := w.newData()
-	if err != nil {
-		return "", err
-	}
-	return directory, errors.Join(os.Remove(directory), os.CopyFS(directory, os.DirFS(data)))
 }
 
 // The names of the services, which are those of their programs.
@@ -186,30 +153,41 @@ func (d *deployment) rpc(c testCase) load.RPC {
 // startStandalone starts standalone on a new store. A gateway runs the services in its own process, on a
 // copy of the store.
 func startStandalone(ctx context.Context, w *workshop, landmarks int) (*deployment, error) {
-	data, filled, err := w.filledStore(ctx, landmarks)
+	data, err := w.newData()
 	if err != nil {
 		return nil, err
 	}
-	copied, err := w.copied(data)
-	if err != nil {
+	filling := w.within()
+	d, err := standaloneOn(filling, data)
+	var filled content
+	if err == nil {
+		filled, err = fill(ctx, d.channels, landmarks)
+	}
+	if err := errors.Join(err, filling.close()); err != nil { // no process has the store open then
 		return nil, err
 	}
-	d, err := standaloneOn(w, data, filled, nil)
-	if err != nil {
+	copied, err := w.newData()
+	if err := errors.Join(err, os.CopyFS(copied, os.DirFS(data))); err != nil {
 		return nil, err
 	}
-	d.gatewayArgs = []string{"-data=" + copied}
+	if d, err = standaloneOn(w, data); err != nil {
+		return nil, err
+	}
+	d.content, d.gatewayArgs = filled, []string{"-data=" + copied}
 	return d, nil
 }
 
+// anyPort lets a program choose its port.
+const anyPort = "127.0.0.1:0"
+
 // standaloneOn starts standalone on a store that no process has open.
-func standaloneOn(w *workshop, data string, filled content, environment []string) (*deployment, error) {
-	started, err := w.start("standalone", environment, onStore(data)...)
+func standaloneOn(w *workshop, data string) (*deployment, error) {
+	started, err := w.start("standalone", "-http="+anyPort, "-grpc="+anyPort, "-admin="+anyPort, "-demo=false", "-data="+data)
 	if err != nil {
 		return nil, err
 	}
 	d := &deployment{
-		name: "one process", content: filled, edge: started,
+		name: "one process", edge: started,
 		services: map[string]*process.Process{}, channels: map[string][]*grpc.ClientConn{},
 	}
 	channels, err := w.dial(started.Addresses["grpc"], callChannels)
@@ -222,7 +200,6 @@ func standaloneOn(w *workshop, data string, filled content, environment []string
 // startProcesses starts four services on embedded stores and an edge, each in its own process.
 func startProcesses(ctx context.Context, w *workshop, landmarks int) (*deployment, error) {
 	d := &deployment{name: "separate processes", services: map[string]*process.Process{}, channels: map[string][]*grpc.ClientConn{}}
-	const anyAdmin = "-admin=127.0.0.1:0"
 	var account string     // the flag with the address of its service
 	var addresses []string // such flags of all services
 	for _, name := range serviceNames() {
@@ -230,11 +207,11 @@ func startProcesses(ctx context.Context, w *workshop, landmarks int) (*deploymen
 		if err != nil {
 			return nil, err
 		}
-		args := []string{"-grpc=127.0.0.1:0", anyAdmin, "-data=" + data}
+		args := []string{"-grpc=" + anyPort, "-admin=" + anyPort, "-data=" + data}
 		if account != "" {
 			args = append(args, account)
 		}
-		if d.services[name], err = w.start(name, nil, args...); err != nil {
+		if d.services[name], err = w.start(name, args...); err != nil {
 			return nil, err
 		}
 		address := d.services[name].Addresses["grpc"]
@@ -245,7 +222,7 @@ func startProcesses(ctx context.Context, w *workshop, landmarks int) (*deploymen
 		}
 	}
 	var err error
-	if d.edge, err = w.start("edge", nil, append(addresses, "-http=127.0.0.1:0", anyAdmin)...); err != nil {
+	if d.edge, err = w.start("edge", append(addresses, "-http="+anyPort, "-admin="+anyPort)...); err != nil {
 		return nil, err
 	}
 	d.gatewayArgs = addresses[1:] // it has no sessions

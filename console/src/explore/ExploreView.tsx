@@ -1,7 +1,9 @@
 // The explorer: the operations, the form of one, its request and the reply.
 
 import '../styles/explore.css'
+import { useEffect } from 'preact/hooks'
 import { Message } from '../shell/Message'
+import { loadFailures } from './failures'
 import { OperationForm } from './OperationForm'
 import { OperationChoice, OperationList } from './OperationList'
 import { ReplyPanel } from './ReplyPanel'
@@ -11,6 +13,7 @@ import { text } from './words'
 
 export default function ExploreView() {
   const operation = shown.value
+  useEffect(() => void loadFailures(), [])
   return (
     <div class="explorer">
       <OperationList />

@@ -1,5 +1,6 @@
 import type { TargetedEvent } from 'preact'
 import type { Operation, Parameter } from '../description'
+import { inLanguage } from '../categories'
 import { language } from '../i18n'
 import { parameterTitle } from '../names'
 import { session } from '../session/session'
@@ -98,11 +99,17 @@ function Choice(props: { parameter: Parameter; value: string; change: (value: st
       {value !== '' && !values.some(each => each.value === value) && <option value={value}>{value}</option>}
       {values.map(each => (
         <option key={each.value} value={each.value}>
-          {each.label && each.label !== each.value ? `${each.value}  ${each.label}` : each.value}
+          {optionText(each)}
         </option>
       ))}
     </select>
   )
+}
+
+/** The value that is sent, and what it means. */
+function optionText({ value, label }: { value: string; label?: string }): string {
+  const meaning = inLanguage(label || value)
+  return meaning === value ? value : `${value}  ${meaning}`
 }
 
 function emptyChoice({ default: value }: Parameter): string {

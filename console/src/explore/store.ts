@@ -89,7 +89,7 @@ function open(to: Route): void {
 
 effect(() => {
   const to = route.value
-  if ((to.path[0] ?? 'explore') === 'explore') untracked(() => open(to))
+  if (to.path[0] === 'explore') untracked(() => open(to))
 })
 
 /** Sends the form. It never rejects. */

@@ -1,6 +1,7 @@
 import './health.css'
 
 import { numbers, times } from '../i18n'
+import { Failure } from '../shell/Failure'
 import { Charts } from './Charts'
 import { useHealth } from './poll'
 import {
@@ -30,9 +31,7 @@ export default function HealthView() {
         )}
       </header>
       {failure && (
-        <p class="health-failure" role="alert" data-testid="health-failure">
-          {text('failed', { cause: failure })}
-        </p>
+        <Failure error={failure} sentence={text('failed')} testid="health-failure" />
       )}
       {!last && !failure && <output>{text('loading')}</output>}
       {last && (

@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'preact/hooks'
 
 import { visibleOr } from '../format'
 import { Body } from '../read/ContentView'
-import { Failure } from '../read/Failure'
+import { Failure } from '../shell/Failure'
 import { contentHash, Facts } from '../read/Head'
 import { loadContent, useLoaded } from '../read/load'
 import { summaryOfContent, type Place } from '../read/model'

@@ -1,22 +1,13 @@
 import { categoryName } from '../read/labels'
-import { language } from '../i18n'
 import { albumNumber, blogNumber, numbersOfMap } from './kinds'
 import { symbolPath } from './symbols'
 import { text } from './words'
 
 /** The name of a category in the language of the page. */
 export function nameOfCategory(category: number): string {
-  const english = [
-    text('category0'),
-    text('category1'),
-    text('category2'),
-    text('category3'),
-    text('category4'),
-    text('category5'),
-    text('albums'),
-    text('blogs'),
-  ]
-  if (language.value === 'en' || category === 0 || category === albumNumber || category === blogNumber) return english[category] ?? english[0]!
+  if (category === 0) return text('category0')
+  if (category === albumNumber) return text('albums')
+  if (category === blogNumber) return text('blogs')
   return categoryName('landmark', String(category))
 }
 

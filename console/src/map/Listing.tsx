@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 
-import { Failure } from '../read/Failure'
+import { Failure } from '../shell/Failure'
 import { Gate } from '../read/load'
 import { categories } from './kinds'
 import type { Landmark } from './parts'

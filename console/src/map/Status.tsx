@@ -1,4 +1,5 @@
 import { numbers } from '../i18n'
+import { Failure } from '../shell/Failure'
 import type { LandmarkSource } from './source'
 import { text } from './words'
 
@@ -20,12 +21,7 @@ export function Status({ source }: { source: LandmarkSource }) {
       </button>
       {progress.full && <p class="small soft">{text('full', { count: format(kept) })}</p>}
       {progress.failure && (
-        <p class="map-problem" role="alert" data-testid="map-failure">
-          {text('failed', { cause: progress.failure })}{' '}
-          <button type="button" onClick={() => source.retry()}>
-            {text('retry')}
-          </button>
-        </p>
+        <Failure error={progress.failure} sentence={text('failed')} retry={() => source.retry()} testid="map-failure" />
       )}
     </div>
   )

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { act, can } from './actions'
 import type { Comment, Content } from './model'
 import { userOfSession } from './access'
-import { explain } from './Failure'
+import { Failure } from '../shell/Failure'
 import { text } from './words'
 
 /** The most characters of a comment or reply (rule 11.2). */
@@ -63,7 +63,7 @@ export function NewComment({ content, changed }: Changing) {
   )
 }
 
-/** Buttons to answer and to remove a comment, for those who may (rules 4.15 and 17.10). */
+/** Buttons to answer and to remove a comment, or all of its author, for those who may. */
 export function CommentActions({ content, comment, changed }: Changing & { comment: Comment }) {
   const [replying, setReplying] = useState(false)
   const user = userOfSession()
@@ -85,6 +85,16 @@ export function CommentActions({ content, comment, changed }: Changing & { comme
           run={() => act('removeComment', content, { commentID })}
           done={changed}
           testid="remove-comment"
+        />
+      )}
+      {isOwner && !isAuthor && comment.author.id !== '' && can('removeCommentsByUser', content) && (
+        <Press
+          plain
+          label={text('removeAllBy')}
+          confirm={text('removeForGood')}
+          run={() => act('removeCommentsByUser', content, { userID: comment.author.id })}
+          done={changed}
+          testid="remove-all-by"
         />
       )}
       {replying && (
@@ -118,36 +128,34 @@ function useWrite(run: () => Promise<void>, done: () => void): { busy: boolean; 
   return { busy, failure, start }
 }
 
-function Problem({ failure }: { failure: unknown }) {
-  if (failure === undefined) return null
-  const { cause, advice } = explain(failure)
-  return (
-    <p class="read-problem" role="alert" data-testid="problem">
-      {cause} {advice && <span class="soft">{advice}</span>}
-    </p>
-  )
-}
-
-function Press(props: {
+/** A button that runs a write; with `confirm` at its second press, before which it shows that. */
+export function Press(props: {
   label: ComponentChildren
+  confirm?: string
   run: () => Promise<void>
   done: () => void
   testid: string
   plain?: boolean
 }) {
   const write = useWrite(props.run, props.done)
+  const [isAsking, setAsking] = useState(false)
+  const press = () => {
+    setAsking(!isAsking && props.confirm !== undefined)
+    if (isAsking || props.confirm === undefined) write.start()
+  }
   return (
     <>
       <button
         class={props.plain ? 'plain' : ''}
         type="button"
         disabled={write.busy}
-        onClick={write.start}
+        onClick={press}
+        onBlur={() => setAsking(false)}
         data-testid={props.testid}
       >
-        {props.label}
+        {isAsking ? props.confirm : props.label}
       </button>
-      <Problem failure={write.failure} />
+      {write.failure !== undefined && <Failure error={write.failure} testid="problem" />}
     </>
   )
 }
@@ -183,7 +191,7 @@ function TextForm(props: {
       <button class="primary" type="submit" disabled={write.busy || value === ''}>
         {props.send}
       </button>
-      <Problem failure={write.failure} />
+      {write.failure !== undefined && <Failure error={write.failure} testid="problem" />}
     </form>
   )
 }

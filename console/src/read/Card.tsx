@@ -3,8 +3,8 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { visibleOr } from '../format'
 import { contentHash, Facts } from './Head'
 import { Gate, loadContent } from './load'
-import { loadableImage, summaryOfContent, type Content, type ContentKind, type Summary } from './model'
-import { photoBase } from './photoBase'
+import { summaryOfContent, type Content, type ContentKind, type Summary } from './model'
+import { photoSource } from './photoBase'
 import { SmallMap } from './SmallMap'
 import { text } from './words'
 
@@ -50,7 +50,7 @@ export function Card({ item, heading: Heading }: { item: CardItem; heading: 'h2'
 /** Returns the first image of content that this page may load. */
 function coverOf(content: Content): string | undefined {
   for (const { address } of content.photos.slice(0, 4)) {
-    const source = loadableImage(address, photoBase(), document.baseURI)
+    const source = photoSource(address)
     if (source) return source
   }
   return undefined

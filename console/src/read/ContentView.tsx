@@ -3,7 +3,7 @@ import './read.css'
 import { visibleOr } from '../format'
 import { Ballot, CommentActions, NewComment, Recommendation } from './Actions'
 import { Comments } from './Comments'
-import { Failure } from './Failure'
+import { Failure } from '../shell/Failure'
 import { NearLinks } from './Browse'
 import { diaryHash } from './Diary'
 import { contentHash, Facts } from './Head'
@@ -83,7 +83,7 @@ export function Body({ content, changed }: { content: Content; changed: () => vo
       {entry?.vote && (
         <VoteBars vote={entry.vote} action={choice => <Ballot content={content} choice={choice} changed={changed} />} />
       )}
-      {content.photos.length > 0 && <Photos photos={content.photos} />}
+      {(content.photos.length > 0 || content.kind === 'album') && <Photos content={content} changed={changed} />}
       <Comments
         comments={content.comments}
         actions={comment => <CommentActions content={content} comment={comment} changed={changed} />}

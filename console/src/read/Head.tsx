@@ -2,6 +2,7 @@ import { visibleOr } from '../format'
 import { buildHash } from '../router'
 import { numbers } from '../i18n'
 import { categoryName } from './labels'
+import { today } from '../dates'
 import { mapNames } from './mapNames'
 import { formatDistance, formatPlace, type Summary } from './model'
 import { Icon } from './Photos'
@@ -11,6 +12,12 @@ import { text } from './words'
 /** Returns the address of content's page. */
 export function contentHash(kind: Summary['kind'], id: string): string {
   return buildHash(['read', kind, id])
+}
+
+/** An entry has the day of its publication, which may be to come. The rest has that of the last change. */
+function dateWords({ kind, date }: Summary): 'planned' | 'published' | 'updated' {
+  if (kind !== 'blog') return 'updated'
+  return date > today() ? 'planned' : 'published'
 }
 
 /** Who, when, where and how many recommendations: what all content has. */
@@ -42,7 +49,7 @@ export function Facts({ content, zoom = 14 }: { content: Summary; zoom?: number 
           {score === 1 ? text('scoreOne') : text('score', { count: numbers.value.format(score) })}
         </li>
       )}
-      {content.date && <li>{text(content.kind === 'blog' ? 'planned' : 'updated', { date: content.date })}</li>}
+      {content.date && <li>{text(dateWords(content), { date: content.date })}</li>}
       <li>
         <a href={buildHash(['map'], query)} aria-label={text('onMap', { place: where })} data-testid="place">
           {where}

@@ -5,6 +5,7 @@ import { useState } from 'preact/hooks'
 import { buildHash, go, route } from '../router'
 import { userOfSession } from './access'
 import { Browse } from './Browse'
+import { Home } from './Home'
 import { canBrowse } from './lists'
 import { ContentView } from './ContentView'
 import { isIdentifier } from './identifier'
@@ -16,7 +17,7 @@ type Kind = ContentKind | 'user'
 
 const kinds: readonly Kind[] = ['user', 'album', 'blog', 'landmark']
 
-/** The reading views: #/read/KIND/IDENTIFIER, and what is new without them. */
+/** The reading views: what is new at #/, the lists at #/read, and #/read/KIND/IDENTIFIER. */
 export default function ReadView() {
   const [, kind, id] = route.value.path
   const known = kinds.find(each => each === kind)
@@ -28,12 +29,23 @@ export default function ReadView() {
       </div>
     )
   }
+  const finder = (
+    <details class="read-finder-fold" open={!canBrowse()}>
+      <summary>{text('byIdentifier')}</summary>
+      <Finder key={`${known}/${id}`} kind={known ?? 'user'} id={id ?? ''} />
+    </details>
+  )
+  if (route.value.path.length === 0 && canBrowse()) {
+    return (
+      <div class="read">
+        <Home />
+        {finder}
+      </div>
+    )
+  }
   return (
     <div class="read">
-      <details class="read-finder-fold" open={!canBrowse()}>
-        <summary>{text('byIdentifier')}</summary>
-        <Finder key={`${known}/${id}`} kind={known ?? 'user'} id={id ?? ''} />
-      </details>
+      {finder}
       {canBrowse() ? (
         <Browse />
       ) : (
@@ -51,7 +63,7 @@ function Ways() {
   const mine = userOfSession()
   return (
     <nav class="read-kinds read-ways" aria-label={text('lists')}>
-      <a href={buildHash(['read'])} data-testid="read-new">
+      <a href="#/" data-testid="read-new">
         ← {text('whatIsNew')}
       </a>
       {mine && (

@@ -1,12 +1,13 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 
 import { findOperation } from '../description'
+import { visibleOr } from '../format'
 import { buildHash, route } from '../router'
 import { Card } from './Card'
 import { Diary } from './Diary'
-import { Failure } from './Failure'
+import { Failure } from '../shell/Failure'
 import { kindWords } from './labels'
-import { listOperations, loadList, nameOfUser, useLoaded, type List } from './load'
+import { listOperations, loadList, personOfUser, useLoaded, type List } from './load'
 import type { ContentKind } from './model'
 import { text } from './words'
 
@@ -19,8 +20,9 @@ export function UserView({ id }: { id: string }) {
   const month = /^\d{4}-(0[1-9]|1[0-2])$/.test(diary ?? '') ? diary! : ''
   const hasDiary = findOperation('getDatedBlogList') !== undefined
   const isDiary = diary !== null && hasDiary
-  const { loaded } = useLoaded(id, signal => nameOfUser(id, signal))
-  const name = loaded.state === 'ready' ? loaded.value : ''
+  const { loaded } = useLoaded(id, signal => personOfUser(id, signal))
+  const [failure, setFailure] = useState<unknown>()
+  const name = loaded.state === 'ready' ? visibleOr(loaded.value?.name ?? '', '') : ''
   return (
     <div data-testid="user-page">
       {name && <p class="soft small">{text('userTitle', { id })}</p>}
@@ -39,13 +41,15 @@ export function UserView({ id }: { id: string }) {
           </a>
         </nav>
       )}
-      {isDiary ? (
+      {failure !== undefined ? (
+        <Failure error={failure} retry={() => setFailure(undefined)} />
+      ) : isDiary ? (
         <Diary user={id} month={month} />
       ) : (
         <>
           {(['album', 'blog', 'landmark'] as const).map(kind =>
             findOperation(listOperations[kind]) ? (
-              <Cards key={`${kind}/${id}`} kind={kind} user={id} />
+              <Cards key={`${kind}/${id}`} kind={kind} user={id} fail={setFailure} />
             ) : (
               <section class="read-section">
                 <h2>{text(kindWords[kind])}</h2>
@@ -59,10 +63,11 @@ export function UserView({ id }: { id: string }) {
   )
 }
 
-function Cards({ kind, user }: { kind: ContentKind; user: string }) {
+/** `fail` is called if the list cannot be loaded: what fails for one list mostly fails for all. */
+function Cards({ kind, user, fail }: { kind: ContentKind; user: string; fail: (error: unknown) => void }) {
   const [list, setList] = useState<List>({ items: [], next: '' })
   const [shown, setShown] = useState(0)
-  const [state, setState] = useState<'loading' | 'ready' | { error: unknown }>('loading')
+  const [state, setState] = useState<'loading' | 'ready'>('loading')
   const controller = useRef<AbortController | undefined>(undefined)
 
   const load = () => {
@@ -78,7 +83,7 @@ function Cards({ kind, user }: { kind: ContentKind; user: string }) {
         setShown(shown + step)
         setState('ready')
       },
-      (error: unknown) => signal.aborted || setState({ error }),
+      (error: unknown) => signal.aborted || fail(error),
     )
   }
   useEffect(() => {
@@ -103,7 +108,6 @@ function Cards({ kind, user }: { kind: ContentKind; user: string }) {
         ))}
       </ul>
       {state === 'loading' && <output class="read-loading">{text('loading')}</output>}
-      {typeof state === 'object' && <Failure error={state.error} retry={load} />}
       {state === 'ready' && hasMore && (
         <button type="button" onClick={load} data-testid={`more-${kind}`}>
           {text('more')}

@@ -1,5 +1,6 @@
 // Names of categories and types, from the description of the operations.
 
+import { inLanguage } from '../categories'
 import { findOperation } from '../description'
 import type { ContentKind } from './model'
 
@@ -17,12 +18,12 @@ const sources: Record<ContentKind, [func: string, parameter: string]> = {
 export function categoryName(kind: ContentKind, category: string): string {
   const [func, parameter] = sources[kind]
   const values = findOperation(func)?.parameters?.find(each => each.name === parameter)?.values
-  return values?.find(each => each.value === category)?.label || category
+  return inLanguage(values?.find(each => each.value === category)?.label || category)
 }
 
 /** Returns the categories, or the types, of a kind of content. */
 export function categories(kind: ContentKind): { value: string; label: string }[] {
   const [func, parameter] = sources[kind]
   const values = findOperation(func)?.parameters?.find(each => each.name === parameter)?.values ?? []
-  return values.map(({ value, label }) => ({ value, label: label || value }))
+  return values.map(({ value, label }) => ({ value, label: inLanguage(label || value) }))
 }

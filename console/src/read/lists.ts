@@ -25,7 +25,7 @@ export interface Filter {
   date: string
 }
 
-export const kinds: readonly ContentKind[] = ['album', 'blog', 'landmark']
+export const kinds: readonly ContentKind[] = ['album', 'landmark', 'blog']
 
 /** The radiuses to choose from, in kilometres. The service takes at most 50. */
 export const radiuses: readonly number[] = [1, 5, 20, 50]

@@ -15,6 +15,7 @@ import {
   type ContentKind,
   type LandmarkItem,
   type LandmarkReply,
+  type Person,
   type Summary,
 } from './model'
 
@@ -44,14 +45,14 @@ export function takes(func: string, parameter: string): boolean {
   )
 }
 
-/** Loads the name of a user from something that the user made; empty if there is nothing, or no quick way. */
-export async function nameOfUser(user: string, signal: AbortSignal): Promise<string> {
+/** Loads the name and the icon of a user from something that the user made, if there is anything and a quick way. */
+export async function personOfUser(user: string, signal: AbortSignal): Promise<Person | undefined> {
   for (const kind of ['album', 'blog', 'landmark'] as const) {
     if (!takes(listOperations[kind], 'limit')) continue
     const { items } = await loadList(kind, user, '', 1, signal)
-    if (items[0]) return (await loadContent(kind, items[0].id, signal)).owner.name
+    if (items[0]) return (await loadContent(kind, items[0].id, signal)).owner
   }
-  return ''
+  return undefined
 }
 
 /** The operations that list what a user made. */

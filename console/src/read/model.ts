@@ -301,6 +301,23 @@ export function loadableImage(address: string, base: string, page = base): strin
   return url && (url.protocol === 'data:' || origins.includes(url.origin)) ? url.href : undefined
 }
 
+const uploaded = /^upload\/(album|poi|user)\/\d+\/\d+-(thumb|view)\.jpg$/
+
+/** Reports whether an address is that of a file which this service keeps. */
+export function isUploaded(address: string): boolean {
+  return uploaded.test(address)
+}
+
+/** Returns the address of the larger view of a photo; that of the photo itself if it was not uploaded. */
+export function viewOf(address: string): string {
+  return isUploaded(address) ? address.replace(/-thumb\.jpg$/, '-view.jpg') : address
+}
+
+/** Returns the address of what was uploaded; empty if the photo was not. */
+export function originalOf(address: string): string {
+  return isUploaded(address) ? address.replace(/-(thumb|view)\.jpg$/, '-original') : ''
+}
+
 /** Returns the target of a link to an image: http and https only. */
 export function linkToImage(address: string, base: string): string | undefined {
   const url = parseAddress(address, base)

@@ -3,9 +3,9 @@
 import { signal } from '@preact/signals'
 import { createRef } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { CallFailure } from '../api'
 import { findOperation } from '../description'
-import { failureText } from '../failures'
+import { buildHash } from '../router'
+import { Failure } from '../shell/Failure'
 import { askSession, logIn, logOut, parseCookie, session, takeCookie } from './session'
 import { text } from './words'
 
@@ -25,7 +25,16 @@ export function SessionMenu() {
     <>
       <button class="session-button" type="button" aria-haspopup="dialog" onClick={openSession} data-testid="session" data-state={now.state}>
         <span class={`dot ${now.state}`} aria-hidden="true" />
-        {now.state === 'open' ? text('open', { user: now.user }) : text(now.state)}
+        {now.state === 'open' ? (
+          <>
+            <span class="session-user">{text('open', { user: now.user })}</span>
+            <span class="session-short" aria-hidden="true">
+              {text('short')}
+            </span>
+          </>
+        ) : (
+          text(now.state)
+        )}
       </button>
       <SessionDialog />
     </>
@@ -52,7 +61,7 @@ function SessionDialog() {
 }
 
 function SessionContent({ close }: { close: () => void }) {
-  const [failure, setFailure] = useState<CallFailure | string>()
+  const [failure, setFailure] = useState<unknown>()
   const [isBusy, setBusy] = useState(false)
   const now = session.value
   const attempt = async (action: () => Promise<void>, isDone: boolean) => {
@@ -62,7 +71,7 @@ function SessionContent({ close }: { close: () => void }) {
       await action()
       if (isDone) close()
     } catch (error) {
-      setFailure(error instanceof CallFailure ? error : String(error))
+      setFailure(error)
     }
     setBusy(false)
   }
@@ -77,47 +86,35 @@ function SessionContent({ close }: { close: () => void }) {
       <p role="status" data-testid="session-state">
         {now.state === 'open' ? text('openLong', { user: now.user }) : text(now.state === 'none' ? 'noneLong' : 'unknownLong')}
       </p>
-      {now.state === 'open' && <UserLinks user={now.user} close={close} />}
-      {now.state !== 'none' && (
+      {now.state === 'open' && (
+        <p class="session-links">
+          <a href={buildHash(['read', 'user', now.user])} onClick={close} data-testid="session-mine">
+            {text('mine')}
+          </a>{' '}
+          {(findOperation('updateProfile') || findOperation('changePassword')) && (
+            <a href="#/account" onClick={close} data-testid="session-account">
+              {text('account')}
+            </a>
+          )}
+        </p>
+      )}
+      {now.state === 'open' && (
         <button type="button" disabled={isBusy} onClick={() => void attempt(logOut, false)} data-testid="logout">
           {text('logOut')}
         </button>
       )}
-      {failure && <FailureNote failure={failure} />}
-      {findOperation('login') && <LoginForm isBusy={isBusy} attempt={action => void attempt(action, true)} />}
-      <CookieForm isBusy={isBusy} attempt={action => void attempt(action, true)} fail={setFailure} />
-    </div>
-  )
-}
-
-function UserLinks({ user, close }: { user: string; close: () => void }) {
-  const lists = [['getUserAlbumList', text('albums')], ['getUserBlogList', text('entries')]] as const
-  return (
-    <p class="session-links">
-      {lists.map(([func, title]) =>
-        findOperation(func) ? (
-          <a key={func} href={`#/explore/${func}?userID=${user}`} onClick={close}>
-            {title}
+      {failure !== undefined && <Failure error={failure} testid="session-failure" />}
+      {now.state !== 'open' && findOperation('login') && <LoginForm isBusy={isBusy} attempt={action => void attempt(action, true)} />}
+      {now.state !== 'open' && findOperation('register') && (
+        <p>
+          {text('noAccount')}{' '}
+          <a href="#/account" onClick={close} data-testid="session-register">
+            {text('register')}
           </a>
-        ) : null,
+        </p>
       )}
-    </p>
-  )
-}
-
-function FailureNote({ failure }: { failure: CallFailure | string }) {
-  if (typeof failure === 'string') {
-    return (
-      <p class="note bad" role="alert">
-        {failure}
-      </p>
-    )
-  }
-  const { meaning, action } = failureText(failure.reason, failure.info)
-  return (
-    <p class="note bad" role="alert" data-testid="session-failure">
-      <strong>{failure.info}</strong> {meaning} {action}
-    </p>
+      <CookieForm isBusy={isBusy} attempt={action => void attempt(action, true)} />
+    </div>
   )
 }
 
@@ -130,7 +127,6 @@ function LoginForm({ isBusy, attempt }: { isBusy: boolean; attempt: (action: () 
   }
   return (
     <form class="session-form" onSubmit={submit} data-testid="login-form">
-      <h3>{text('logInTitle')}</h3>
       <label>
         {text('email')}
         <input ref={email} type="text" inputMode="email" autocomplete="username" required data-testid="login-email" />
@@ -146,27 +142,30 @@ function LoginForm({ isBusy, attempt }: { isBusy: boolean; attempt: (action: () 
   )
 }
 
-function CookieForm(props: { isBusy: boolean; attempt: (action: () => Promise<void>) => void; fail: (cause: string) => void }) {
+function CookieForm(props: { isBusy: boolean; attempt: (action: () => Promise<void>) => void }) {
   const cookie = useRef<HTMLInputElement>(null)
+  const [isInvalid, setInvalid] = useState(false)
   const submit = (event: Event) => {
     event.preventDefault()
     const parts = parseCookie(cookie.current!.value)
-    if (!parts) props.fail(text('noCookie'))
-    else props.attempt(() => takeCookie(parts))
+    setInvalid(!parts)
+    if (parts) props.attempt(() => takeCookie(parts))
   }
   return (
-    <form class="session-form" onSubmit={submit} data-testid="cookie-form">
-      <h3>{text('cookieTitle')}</h3>
-      <label>
-        {text('cookie')}
-        <input ref={cookie} type="password" autocomplete="off" spellcheck={false} required aria-describedby="cookie-hint" data-testid="cookie" />
-      </label>
-      <p id="cookie-hint" class="hint">
-        {text('cookieHint')}
-      </p>
-      <button type="submit" disabled={props.isBusy} data-testid="cookie-send">
-        {text('useCookie')}
-      </button>
-    </form>
+    <details class="session-cookie">
+      <summary data-testid="cookie-fold">{text('cookieTitle')}</summary>
+      <form class="session-form" onSubmit={submit} data-testid="cookie-form">
+        <label>
+          {text('cookie')}
+          <input ref={cookie} type="password" autocomplete="off" spellcheck={false} required aria-invalid={isInvalid} aria-describedby="cookie-hint" data-testid="cookie" />
+        </label>
+        <p id="cookie-hint" class="hint" role={isInvalid ? 'alert' : undefined}>
+          {text(isInvalid ? 'noCookie' : 'cookieHint')}
+        </p>
+        <button type="submit" disabled={props.isBusy} data-testid="cookie-send">
+          {text('useCookie')}
+        </button>
+      </form>
+    </details>
   )
 }

@@ -1,5 +1,6 @@
 // What the bar of the page has: the mark, and the choices of the language and the theme.
 
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { chooseLanguage, language, languages } from '../i18n'
 import { chooseTheme, theme, themes, type Theme } from '../theme'
 import { text } from './words'
@@ -13,7 +14,50 @@ export function Mark() {
   )
 }
 
-export function LanguageChoice() {
+/** The choices side by side, or in a menu where the bar has no room for them. */
+export function Choices() {
+  const [isOpen, setOpen] = useState(false)
+  const menu = useRef<HTMLDivElement>(null)
+  const button = useRef<HTMLButtonElement>(null)
+  useEffect(() => {
+    if (!isOpen) return
+    const close = (event: Event) => {
+      const isInside = event.target instanceof Node && menu.current?.contains(event.target)
+      if (event instanceof KeyboardEvent ? event.key === 'Escape' : !isInside) setOpen(false)
+      if (event instanceof KeyboardEvent && event.key === 'Escape') button.current?.focus()
+    }
+    addEventListener('pointerdown', close)
+    addEventListener('keydown', close)
+    return () => {
+      removeEventListener('pointerdown', close)
+      removeEventListener('keydown', close)
+    }
+  }, [isOpen])
+  return (
+    <div class={isOpen ? 'choices open' : 'choices'} ref={menu}>
+      <button
+        class="plain"
+        type="button"
+        ref={button}
+        aria-expanded={isOpen}
+        aria-controls="choices"
+        aria-label={text('settings')}
+        onClick={() => setOpen(!isOpen)}
+        data-testid="settings"
+      >
+        <svg viewBox="0 0 24 24" aria-hidden="true">
+          <path d="M4 7h9M19 7h1M4 17h1M11 17h9M16 4.5v5M8 14.5v5" />
+        </svg>
+      </button>
+      <div class="choices-fields" id="choices">
+        <LanguageChoice />
+        <ThemeChoice />
+      </div>
+    </div>
+  )
+}
+
+function LanguageChoice() {
   const names = { 'zh-Hant': '繁體中文', en: 'English' }
   return (
     <label class="choice">
@@ -33,7 +77,7 @@ export function LanguageChoice() {
   )
 }
 
-export function ThemeChoice() {
+function ThemeChoice() {
   return (
     <label class="choice">
       <span class="hidden">{text('theme')}</span>

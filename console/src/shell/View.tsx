@@ -9,6 +9,7 @@ const loaders: Record<string, () => Promise<{ default: ComponentType }>> = {
   explore: () => import('../explore/ExploreView'),
   map: () => import('../map/MapView'),
   read: () => import('../read/ReadView'),
+  account: () => import('../account/AccountView'),
   health: () => import('../health/HealthView'),
 }
 

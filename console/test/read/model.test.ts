@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { actionFor } from '../../src/read/actions'
 import { isIdentifier } from '../../src/read/identifier'
 import { Gate, listOf } from '../../src/read/load'
-import { albumOf, blogOf, formatPlace, landmarkOf, linkToImage, loadableImage, sharesOf } from '../../src/read/model'
+import { albumOf, blogOf, formatPlace, landmarkOf, linkToImage, loadableImage, sharesOf , isUploaded, originalOf, viewOf } from '../../src/read/model'
 
 const when = { year: 2026, month: 2, day: 9 }
 
@@ -171,4 +171,14 @@ test('a gate lets a few tasks run at a time, in their order, and drops those tha
   expect(started).toEqual([0, 1, 3, 4])
   ends.forEach(end => end())
   await expect(Promise.all([all[0], all[1], all[3], all[4]])).resolves.toEqual([0, 1, 3, 4])
+})
+
+test('an uploaded photo has a larger view and an original beside its thumbnail', () => {
+  expect(viewOf('upload/album/12/34-thumb.jpg')).toBe('upload/album/12/34-view.jpg')
+  expect(originalOf('upload/album/12/34-thumb.jpg')).toBe('upload/album/12/34-original')
+  for (const address of ['upload/album/demo/thumb_1.jpg', 'https://a.example/upload/album/12/34-thumb.jpg', 'upload/blog/12/34-thumb.jpg']) {
+    expect(isUploaded(address), address).toBe(false)
+    expect(viewOf(address)).toBe(address)
+    expect(originalOf(address)).toBe('')
+  }
 })

@@ -10,9 +10,10 @@
 //	  name=王小明                  secret of an open session. Name and icon may
 //	  icon=/icons/amy.png         be left out.
 //
-//	POST as amy                   METHOD [path] [as user] [HTTP/1.0]
+//	POST as amy                   METHOD [path] [as user] [HTTP/1.0] [eventually]
 //	  func=addAlbum               parameters: in the body of a POST, else in the
-//	  albumTitle=我的相簿          query. The reader percent-encodes them.
+//	  albumTitle=我的相簿          query. The reader percent-encodes them. One that is
+//	                              to succeed eventually is repeated until it does.
 //	query                         further blocks of a request, each optional:
 //	body                          parameters in the query, or in the body
 //	raw query                     the query as it is sent; its lines are joined
@@ -81,11 +82,14 @@ type User struct {
 // Request is a request to the edge and the expected reply.
 type Request struct {
 	line
-	Method, Path string
+	Method string
+	Path   Template
 	// As is the user whose session cookie is sent. It is empty for none.
 	As string
 	// IsHTTP10 means that the request uses HTTP/1.0.
 	IsHTTP10 bool
+	// IsRepeated means that the request is sent again until the reply is the expected one.
+	IsRepeated bool
 	// Query and Body are parameters to encode. RawQuery and RawBody are sent unchanged; nil
 	// means none.
 	Query, Body       []Field

@@ -148,17 +148,22 @@ func tail(s string) string {
 const apiPath = "/API.php"
 
 func (p *parser) beginRequest(b *block) error {
-	request := &Request{line: line(b.number), Method: b.words[0], Path: apiPath}
-	words := b.words[1:]
+	request := &Request{line: line(b.number), Method: b.words[0]}
+	path, words := apiPath, b.words[1:]
+	request.IsRepeated = cutWord(&words, "eventually")
 	request.IsHTTP10 = cutWord(&words, "HTTP/1.0")
 	if len(words) > 0 && strings.HasPrefix(words[0], "/") {
-		request.Path, words = words[0], words[1:]
+		path, words = words[0], words[1:]
 	}
 	if len(words) == 2 && words[0] == "as" {
 		request.As, words = words[1], nil
 	}
 	if len(words) > 0 {
-		return p.errorf(b.number, "want METHOD [path] [as user] [HTTP/1.0], got %q", strings.Join(b.words, " "))
+		return p.errorf(b.number, "want METHOD [path] [as user] [HTTP/1.0] [eventually], got %q", strings.Join(b.words, " "))
+	}
+	var err error
+	if request.Path, err = ParseTemplate(path); err != nil {
+		return p.errorf(b.number, "%v", err)
 	}
 	fields, err := p.fields(b, "=")
 	if err != nil {

@@ -16,7 +16,7 @@ user amy
 each given shown
   a | {EMPTY}
   {a*3} | 3
-POST /other as amy HTTP/1.0
+POST /other as amy HTTP/1.0 eventually
   albumTitle={given}=x
 query
   func=addAlbum
@@ -55,7 +55,7 @@ answer NOT_FOUND ALBUM_NOT_FOUND
 		t.Errorf("got the cell %q, %v", cell, err)
 	}
 	request := each.Steps[0].(*Request)
-	if request.Path != "/other" || request.As != "amy" || !request.IsHTTP10 || request.RawBody.Source != "a=1&b=2" ||
+	if request.Path.Source != "/other" || request.As != "amy" || !request.IsHTTP10 || !request.IsRepeated || request.RawBody.Source != "a=1&b=2" ||
 		len(request.Query) != 1 || request.Body[0].Value.Source != "{given}=x" || request.Headers[0].Name.Source != "Cookie" {
 		t.Errorf("got the request %+v", request)
 	}
@@ -83,7 +83,7 @@ func TestAMistakeIsNamedWithItsFileAndLine(t *testing.T) {
 		{"a user with something else", "user amy\n  age=3", `x.txt:2: a user has only a name and an icon, not "age"`},
 		{"a request without a reply", "GET\nuser amy", "x.txt:3: the request of line 2 has no reply"},
 		{"the last request without a reply", "GET", "x.txt:2: the request of line 2 has no reply"},
-		{"a request with more words", "GET amy", `x.txt:2: want METHOD [path] [as user] [HTTP/1.0], got "GET amy"`},
+		{"a request with more words", "GET amy", `x.txt:2: want METHOD [path] [as user] [HTTP/1.0] [eventually], got "GET amy"`},
 		{"a parameter without a sign", "GET\n  func", `x.txt:3: want name=value, got "func"`},
 		{"a header without a colon", "GET\nheaders\n  func", `x.txt:4: want name:value, got "func"`},
 		{"a reply to nothing", "reply", `x.txt:2: "reply" belongs to a request`},

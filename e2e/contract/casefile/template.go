@@ -11,6 +11,7 @@ import (
 // Template is text with placeholders:
 //
 //	{CR} {LF} {TAB} {SP} {U+0007}   a character; {EMPTY} is none
+//	{GIF}                           a picture of one white pixel
 //	{字*200}                         a character that many times
 //	{album}                         a variable: the digits of an id. Its first match in a
 //	                                reply binds it, and later matches must be
@@ -47,9 +48,11 @@ const (
 
 var (
 	placeholder = regexp.MustCompile(`\{(U\+[0-9A-Fa-f]+|.\*[0-9]+|[A-Za-z][A-Za-z0-9.]*(?::[a-z]+)?)\}`)
-	characters  = map[string]string{"CR": "\r", "LF": "\n", "TAB": "\t", "SP": " ", "EMPTY": ""}
+	characters  = map[string]string{"CR": "\r", "LF": "\n", "TAB": "\t", "SP": " ", "EMPTY": "", "GIF": whitePixel}
 	clocks      = map[string]string{"time": "2006-01-02 15:04:05", "yyyy": "2006", "mm": "01", "dd": "02", "m": "1", "d": "2"}
 )
+
+const whitePixel = "GIF89a\x01\x00\x01\x00\x80\x00\x00\xff\xff\xff\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;"
 
 // maxRepeat keeps a typing error from filling the memory.
 const maxRepeat = 4 << 20

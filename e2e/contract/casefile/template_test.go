@@ -11,6 +11,7 @@ func TestATemplateBecomesTheTextToSend(t *testing.T) {
 	for source, want := range map[string]string{
 		"a{CR}{LF}{TAB}{SP}b{EMPTY}": "a\r\n\t b",
 		"{U+0007}{U+1F600}":          "\a😀",
+		"{GIF}":                      whitePixel,
 		"{a*3}{字*2}{😀*1}":            "aaa字字😀",
 		"id={album}; {amy.idrand}":   "id=12; ab",
 		`{"a":{"b":1},"c":{}}`:       `{"a":{"b":1},"c":{}}`,

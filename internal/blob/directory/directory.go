@@ -37,12 +37,9 @@ const (
 	fileMode      = 0o600
 )
 
-// Open opens a directory. If there is none, Open makes it in the directory above, which must be there.
+// Open opens a directory. It makes what is missing of it and of the directories above.
 func Open(name string) (*Store, error) {
-	if err := os.Mkdir(name, directoryMode); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, err
-	}
-	if err := syncAndClose(os.Open(filepath.Dir(filepath.Clean(name)))); err != nil {
+	if err := makeAll(filepath.Clean(name)); err != nil {
 		return nil, err
 	}
 	root, err := os.OpenRoot(name)
@@ -50,6 +47,20 @@ func Open(name string) (*Store, error) {
 		return nil, err
 	}
 	return &Store{root: root, groups: make(map[string]bool)}, nil
+}
+
+// makeAll makes a directory and those above it, so that they survive a crash.
+func makeAll(name string) error {
+	above := filepath.Dir(name)
+	if info, err := os.Stat(above); above != name && (err != nil || !info.IsDir()) {
+		if err := makeAll(above); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(name, directoryMode); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return syncAndClose(os.Open(above))
 }
 
 // Close closes the directory.

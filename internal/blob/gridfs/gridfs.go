@@ -34,6 +34,9 @@ const (
 	everywhere = "everywhere"
 )
 
+// The names of the collections of a bucket end with these.
+const Files, Chunks = ".files", ".chunks"
+
 // Store is a blob.Store in two collections. Both are sharded by file: files by _id, and chunks by files_id.
 //
 // A file begins with its document in files, whose _id is the name of the key and so belongs to one Put. The document
@@ -56,7 +59,7 @@ type file struct {
 
 // Open opens the bucket with a name in the database of an engine, and makes the index of its chunks.
 func Open(ctx context.Context, engine *enginemongo.Engine, bucket string) (*Store, error) {
-	s := &Store{engine: engine, files: bucket + ".files", chunks: bucket + ".chunks"}
+	s := &Store{engine: engine, files: bucket + Files, chunks: bucket + Chunks}
 	return s, engine.Do(ctx, func(database *mongo.Database) error {
 		_, err := database.Collection(s.chunks).Indexes().CreateOne(ctx, mongo.IndexModel{
 			Keys:    bson.D{{Key: "files_id", Value: 1}, {Key: "n", Value: 1}},
@@ -66,12 +69,23 @@ func Open(ctx context.Context, engine *enginemongo.Engine, bucket string) (*Stor
 	})
 }
 
+// Exists reports whether a bucket was opened before.
+func Exists(ctx context.Context, engine *enginemongo.Engine, bucket string) (exists bool, err error) {
+	err = engine.Do(ctx, func(database *mongo.Database) error {
+		names, err := database.ListCollectionNames(ctx, bson.D{field("name", bucket+Chunks)})
+		exists = len(names) > 0
+		return err
+	})
+	return exists, err
+}
+
 // Shard spreads the files over the shards of a cluster, each whole on one. It may be repeated. Names begin with the end
-// of an identifier, so that new files go to all ranges of names, and the index of chunks serves their key.
-func (s *Store) Shard(ctx context.Context) error {
+// of an identifier, so that new files go to all ranges of names, and the index of chunks serves their key. It reports
+// whether there is a cluster.
+func (s *Store) Shard(ctx context.Context) (isSharded bool, err error) {
 	placement, err := s.engine.Placement(ctx, docstore.Spec{Name: s.files})
 	if err != nil || placement == enginemongo.NoCluster {
-		return err
+		return false, err
 	}
 	for _, each := range [][2]string{{s.files, "_id"}, {s.chunks, "files_id"}} {
 		if err := s.engine.Do(ctx, func(database *mongo.Database) error {
@@ -79,10 +93,10 @@ func (s *Store) Shard(ctx context.Context) error {
 				field("shardCollection", database.Name()+"."+each[0]), field("key", bson.D{field(each[1], 1)}),
 			}).Err()
 		}); err != nil {
-			return fmt.Errorf("shard collection %s: %w", each[0], err)
+			return false, fmt.Errorf("shard collection %s: %w", each[0], err)
 		}
 	}
-	return nil
+	return true, nil
 }
 
 // set returns an update with one operator.

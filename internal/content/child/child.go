@@ -90,11 +90,22 @@ func (s *Set[P, C]) Add(
 
 // Remove deletes a child of a parent that still has the etag, unless it is empty. allow may reject the removal.
 func (s *Set[P, C]) Remove(ctx context.Context, parentID, childID int64, etag string, allow func(*P, *C) error) error {
+	return s.remove(ctx, s.Parents.Get, parentID, childID, etag, allow)
+}
+
+// RemoveForced deletes a child, whoever asks, also under a parent that readers do not see.
+func (s *Set[P, C]) RemoveForced(ctx context.Context, parentID, childID int64) error {
+	return s.remove(ctx, s.Parents.Stored, parentID, childID, "", func(*P, *C) error { return nil })
+}
+
+func (s *Set[P, C]) remove(
+	ctx context.Context, get func(context.Context, int64) (P, error), parentID, childID int64, etag string, allow func(*P, *C) error,
+) error {
 	var parent P
 	var child C
 	var unchanged []docstore.Condition
 	err := s.Parents.Together(func() (err error) {
-		parent, err = s.Parents.Get(ctx, parentID)
+		parent, err = get(ctx, parentID)
 		return err
 	}, func() (err error) {
 		if etag == "" {

@@ -109,6 +109,9 @@ func (s *Set[P, C]) drawFor(ctx context.Context, to under, additions []*addition
 			return err
 		}
 		parent, err := s.Parents.RaiseBy(ctx, to.actorID, to.parentID, docstore.Amount{Field: s.LatestField, By: latest}, s.changed())
+		if err == nil && to.actorID == 0 {
+			err = s.Parents.Visible(ctx, &parent, to.parentID)
+		}
 		before := *s.Latest(&parent)
 		if err != nil || before < additions[0].id {
 			return err

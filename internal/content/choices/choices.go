@@ -151,6 +151,9 @@ func (c *Counter[P]) Put(ctx context.Context, parentID, userID int64, decide Dec
 		if len(stored) > 0 {
 			choice = stored[0].Document
 		}
+		if err == nil {
+			err = c.Parents.Visible(ctx, &parent, parentID)
+		}
 		var wanted int32
 		if err == nil {
 			wanted, err = decide(&parent, choice.Wanted)

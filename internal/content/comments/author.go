@@ -35,7 +35,7 @@ func (s *Set[P]) ListCommentsByAuthor(
 	}
 	reply := &commentv1.ListCommentsByAuthorResponse{NextPageToken: page.Next}
 	for i, shown := range s.showAll(ctx, page.Documents) {
-		shown.ParentId = new(page.Documents[i].ParentID)
+		shown.ParentId, shown.ParentKind = new(page.Documents[i].ParentID), request.GetKind().Enum()
 		reply.Comments = append(reply.Comments, shown)
 	}
 	return reply, nil
@@ -61,8 +61,8 @@ func (s *Set[P]) RemoveCommentsByAuthor(
 	removing.SetLimit(removedAtOnce)
 	for _, each := range page.Documents {
 		removing.Go(func() error {
-			err := s.removeAny(within, each)
-			if err == nil {
+			isRemoved, err := s.removeAny(within, each)
+			if isRemoved {
 				removed.Add(1)
 			}
 			return err
@@ -74,14 +74,16 @@ func (s *Set[P]) RemoveCommentsByAuthor(
 	return &commentv1.RemoveCommentsByAuthorResponse{RemovedCount: removed.Load(), HasMore: page.Next != ""}, nil
 }
 
-// removeAny removes a comment, whoever asks. The document that it belongs to may be gone, or another call may remove it.
-func (s *Set[P]) removeAny(ctx context.Context, comment Comment) error {
-	err := s.Remove(ctx, comment.ParentID, comment.ID, "", func(*P, *Comment) error { return nil })
+// removeAny removes a comment, whoever asks, and reports whether it did. The document that it belongs to may be gone, or
+// another call may remove it.
+func (s *Set[P]) removeAny(ctx context.Context, comment Comment) (isRemoved bool, err error) {
+	err = s.RemoveForced(ctx, comment.ParentID, comment.ID)
 	if failed := apierror.From(err); failed == nil || failed.Kind != codes.NotFound {
-		return err
+		return err == nil, err
 	}
-	if err := s.Children.Delete(ctx, comment.ID); !errors.Is(err, docstore.ErrNotFound) {
-		return err
+	err = s.Children.Delete(ctx, comment.ID)
+	if errors.Is(err, docstore.ErrNotFound) {
+		return false, nil
 	}
-	return nil
+	return err == nil, err
 }

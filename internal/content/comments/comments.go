@@ -4,6 +4,7 @@ package comments
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -159,6 +160,26 @@ func (s *Set[P]) ListComments(ctx context.Context, request *commentv1.ListCommen
 		return nil, err
 	}
 	return &commentv1.ListCommentsResponse{Comments: s.showAll(ctx, page.Documents), NextPageToken: page.Next}, nil
+}
+
+// First returns the first page of the comments under a document, without those of hidden users. See child.Set.
+func (s *Set[P]) First(ctx context.Context, parentID int64, parent *P, limit int) (docstore.Page[Comment], error) {
+	page, err := s.Set.First(ctx, parentID, parent, limit)
+	return s.visible(ctx, page), err
+}
+
+// Page is First for a page of the comments.
+func (s *Set[P]) Page(ctx context.Context, parentID int64, limit int, token string) (docstore.Page[Comment], error) {
+	page, err := s.Set.Page(ctx, parentID, limit, token)
+	return s.visible(ctx, page), err
+}
+
+// visible leaves out the comments of hidden users.
+func (s *Set[P]) visible(ctx context.Context, page docstore.Page[Comment]) docstore.Page[Comment] {
+	if hidden := s.Parents.Hidden.Users(ctx); len(hidden) > 0 {
+		page.Documents = slices.DeleteFunc(page.Documents, func(c Comment) bool { return hidden[c.AuthorID] })
+	}
+	return page
 }
 
 // Authors returns the ids of the comments' authors that are users, followed by others.

@@ -41,6 +41,8 @@ type Documents[P any] struct {
 type Location struct {
 	Key
 	Lat, Lng float64
+	// Owner is the owner of the document.
+	Owner int64
 }
 
 // New returns the documents of a collection. E has the fields of the index, and keyOf returns them; locationOf returns
@@ -65,6 +67,8 @@ func New[W, E, P any](all *docstore.Collection[int64, W], index Index, keyOf fun
 // Query asks for a page of documents.
 type Query struct {
 	Filter
+	// Hidden are users whose documents are left out. They are not part of page tokens either.
+	Hidden map[int64]bool
 	// Size is the maximum number of documents.
 	Size int
 	// Token is the page token; empty for the first page.
@@ -196,7 +200,7 @@ func (s *search[P]) exactly(ctx context.Context, entries []position) (found []Fo
 			away, isInside := s.area.Locate(at.Lat, at.Lng)
 			p := s.area.positionOf(at.Key)
 			_, isThere := slices.BinarySearchFunc(chunk, p, position.compare)
-			if isThere && isInside && s.shows(at.Key) {
+			if isThere && isInside && s.shows(at.Key) && !s.Hidden[at.Owner] {
 				found = append(found, Found[P]{documents[i], away, p})
 			}
 		}

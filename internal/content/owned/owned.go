@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/internal/content/aliases"
+	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/apierror"
 )
@@ -27,6 +28,8 @@ type Collection[T any] struct {
 	Revision func(*T) *int64
 	// Aliases are the old identifiers of documents that were moved in.
 	Aliases *aliases.Aliases
+	// Hidden are the users whose documents readers do not see.
+	Hidden *profiles.Hidden
 	// Settling is the settling time of the documents' feed; see docstore.Feed.
 	Settling time.Duration
 	// NotFound returns the error for an unknown id. NotOwner returns the error for a user
@@ -34,10 +37,28 @@ type Collection[T any] struct {
 	NotFound, NotOwner func(id int64) *apierror.Error
 }
 
-// Get returns a document.
+// Get returns a document to a reader, who does not find that of a hidden user.
 func (c *Collection[T]) Get(ctx context.Context, id int64) (T, error) {
+	document, err := c.Stored(ctx, id)
+	if err == nil && len(c.Hidden.Users(ctx)) > 0 {
+		copied := document // so that the document need not be on the heap
+		err = c.Visible(ctx, &copied, id)
+	}
+	return document, err
+}
+
+// Stored returns a document, also that of a hidden user.
+func (c *Collection[T]) Stored(ctx context.Context, id int64) (T, error) {
 	document, err := c.Documents.Get(ctx, id)
 	return document, c.errorOf(err, id)
+}
+
+// Visible rejects a document of a hidden user as one that is not found.
+func (c *Collection[T]) Visible(ctx context.Context, document *T, id int64) error {
+	if hidden := c.Hidden.Users(ctx); len(hidden) > 0 && hidden[c.Owner(document)] {
+		return c.NotFound(id)
+	}
+	return nil
 }
 
 // Require checks that a document exists.
@@ -48,11 +69,19 @@ func (c *Collection[T]) Require(ctx context.Context, id int64) error {
 
 // GetBy returns a document that must belong to the user.
 func (c *Collection[T]) GetBy(ctx context.Context, actorID, id int64) (T, error) {
-	document, err := c.Get(ctx, id)
+	document, err := c.Stored(ctx, id)
 	if err != nil {
 		return document, err
 	}
-	return document, c.Allow(&document, actorID, id)
+	return document, c.onlyOwner(ctx, &document, actorID, id)
+}
+
+// onlyOwner is Allow for a document that others may not see.
+func (c *Collection[T]) onlyOwner(ctx context.Context, document *T, actorID, id int64) error {
+	if c.Owner(document) == actorID {
+		return nil
+	}
+	return cmp.Or(c.Visible(ctx, document, id), error(c.NotOwner(id)))
 }
 
 // Allow rejects every user but the owner.
@@ -73,7 +102,7 @@ func (c *Collection[T]) Update(ctx context.Context, id int64, change func(*T) er
 // without a change; change is not called for other users.
 func (c *Collection[T]) UpdateBy(ctx context.Context, actorID, id int64, change func(*T) error) (T, error) {
 	return c.Update(ctx, id, func(document *T) error {
-		if err := c.Allow(document, actorID, id); err != nil {
+		if err := c.onlyOwner(ctx, document, actorID, id); err != nil {
 			return err
 		}
 		return change(document)
@@ -125,7 +154,7 @@ func (c *Collection[T]) onlyStill(ctx context.Context, actorID, id int64, etag s
 	if changed == nil {
 		err := write(conditions)
 		if etag == "" || !errors.Is(err, docstore.ErrConflict) {
-			return c.ownErrorOf(err, id)
+			return c.ownErrorOf(ctx, err, actorID, id)
 		}
 		changed = Changed()
 	}
@@ -145,15 +174,16 @@ func ChangedAt(now time.Time) map[string]any { return map[string]any{updateTime:
 func (c *Collection[T]) Together(reads ...func() error) error { return c.Documents.Together(reads...) }
 
 // RaiseBy raises a field of a document, which must belong to the user unless actorID is 0, and sets others. It returns
-// the document as it was, with the raised field only.
+// the document as it was, with the raised field and the owner only.
 func (c *Collection[T]) RaiseBy(ctx context.Context, actorID, id int64, to docstore.Amount, set map[string]any) (T, error) {
-	edit := docstore.Edit{Raise: to, Set: set, Fields: []string{to.Field}}
-	errorOf := c.errorOf
-	if actorID != 0 {
-		edit.If, errorOf = []docstore.Condition{docstore.Is(c.OwnerField, actorID)}, c.ownErrorOf
+	edit := docstore.Edit{Raise: to, Set: set, Fields: []string{to.Field, c.OwnerField}}
+	if actorID == 0 {
+		before, err := c.Documents.Modify(ctx, id, edit)
+		return before, c.errorOf(err, id)
 	}
+	edit.If = []docstore.Condition{docstore.Is(c.OwnerField, actorID)}
 	before, err := c.Documents.Modify(ctx, id, edit)
-	return before, errorOf(err, id)
+	return before, c.ownErrorOf(ctx, err, actorID, id)
 }
 
 // Touch tells the followers of a document that something beside it has changed, and sets fields.
@@ -205,11 +235,16 @@ func (c *Collection[T]) errorOf(err error, id int64) error {
 }
 
 // ownErrorOf is errorOf for a change whose only condition is the owner.
-func (c *Collection[T]) ownErrorOf(err error, id int64) error {
-	if errors.Is(err, docstore.ErrConflict) {
-		return c.NotOwner(id)
+func (c *Collection[T]) ownErrorOf(ctx context.Context, err error, actorID, id int64) error {
+	if !errors.Is(err, docstore.ErrConflict) {
+		return c.errorOf(err, id)
 	}
-	return c.errorOf(err, id)
+	if len(c.Hidden.Users(ctx)) > 0 { // the owner may be one of them
+		if _, err := c.GetBy(ctx, actorID, id); err != nil {
+			return err
+		}
+	}
+	return c.NotOwner(id)
 }
 
 // Confirm makes documents durable that were found as a caller wants them. An earlier call may have

@@ -3,14 +3,22 @@ package photos
 
 import (
 	"context"
+	"flag"
+	"fmt"
+	"iter"
+	"net/url"
+	"strings"
+	"time"
 
 	"github.com/waybook/waybook/internal/arena"
+	"github.com/waybook/waybook/internal/blob"
 	"github.com/waybook/waybook/internal/content/aliases"
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/parent"
 	"github.com/waybook/waybook/internal/platform/service"
+	"github.com/waybook/waybook/internal/upload"
 	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 )
 
@@ -19,11 +27,19 @@ const FirstPage = 200
 
 // Photo is a photo as it is stored.
 type Photo struct {
-	ID          int64  `bson:"_id"`
-	ParentID    int64  `bson:"parent_id"`
-	RequestKey  string `bson:"request_key"`
+	ID         int64  `bson:"_id"`
+	ParentID   int64  `bson:"parent_id"`
+	RequestKey string `bson:"request_key"`
+	// URL is empty if the photo was uploaded.
 	URL         string `bson:"url"`
 	Description string `bson:"description"`
+	// File is the identifier of the files of an uploaded photo, or 0. Format, Width, Height and Size are those of the
+	// original, upright. They never change.
+	File   int64 `bson:"file,omitempty"`
+	Format int32 `bson:"format,omitempty"`
+	Width  int32 `bson:"width,omitempty"`
+	Height int32 `bson:"height,omitempty"`
+	Size   int64 `bson:"size,omitempty"`
 }
 
 // Spec declares a collection of photos.
@@ -44,6 +60,50 @@ func byRequest() docstore.Index2[int64, string] {
 type Set[P any] struct {
 	photov1.UnimplementedPhotoServiceServer
 	*child.Set[P, Photo]
+	Files Files
+	sweep *upload.Sweep
+}
+
+// named is the part of a photo that names its files.
+type named struct {
+	ID   int64 `bson:"_id"`
+	File int64 `bson:"file"`
+}
+
+// namedPage is how many photos a sweep reads at once.
+const namedPage = 1000
+
+// SweepFiles makes Sweep delete the files of removed photos.
+func (s *Set[P]) SweepFiles(backups *blob.Backups, now func() time.Time) {
+	all := docstore.Project[named](s.Children)
+	everything := docstore.Query{
+		Where: docstore.All(docstore.IDIndex).Everywhere(), As: docstore.Durable,
+		Limit: namedPage, MaxBytes: docstore.MaxBatchBytes,
+	}
+	files := func(ctx context.Context) iter.Seq2[[]int64, error] {
+		return func(yield func([]int64, error) bool) {
+			for page, err := range all.Batches(ctx, everything) {
+				files := make([]int64, 0, len(page))
+				for _, photo := range page {
+					if photo.File != 0 {
+						files = append(files, photo.File)
+					}
+				}
+				if !yield(files, err) {
+					return
+				}
+			}
+		}
+	}
+	s.sweep = &upload.Sweep{Store: s.Files.Store, Backups: backups, Now: now, Named: files}
+}
+
+// Sweep deletes the files of removed photos, once a day.
+func (s *Set[P]) Sweep(ctx context.Context) error {
+	if s.sweep == nil {
+		return nil
+	}
+	return s.sweep.Do(ctx)
 }
 
 // ParentOf returns the id of the document that a photo belongs to.
@@ -65,14 +125,18 @@ func (s *Set[P]) AddPhoto(ctx context.Context, request *photov1.AddPhotoRequest)
 	if err != nil {
 		return nil, err
 	}
-	return &photov1.AddPhotoResponse{Photo: show(ctx, added)}, nil
+	return &photov1.AddPhotoResponse{Photo: s.show(ctx, added)}, nil
 }
 
 // UpdatePhoto changes a photo.
 func (s *Set[P]) UpdatePhoto(ctx context.Context, request *photov1.UpdatePhotoRequest) (*photov1.UpdatePhotoResponse, error) {
 	_, parentID := parent.Of(request)
+	isRefused := false
 	updated, err := s.Update(ctx, request.GetActorId(), parentID, request.GetPhotoId(), request.GetEtag(), func(photo *Photo) {
-		if request.Url != nil {
+		if isRefused = request.Url != nil && photo.File != 0 && request.GetUrl() != s.Files.address(photo); isRefused {
+			return
+		}
+		if request.Url != nil && photo.File == 0 {
 			photo.URL = request.GetUrl()
 		}
 		if request.Description != nil {
@@ -82,7 +146,10 @@ func (s *Set[P]) UpdatePhoto(ctx context.Context, request *photov1.UpdatePhotoRe
 	if err != nil {
 		return nil, err
 	}
-	return &photov1.UpdatePhotoResponse{Photo: show(ctx, updated)}, nil
+	if isRefused {
+		return nil, unexpected("url", "an uploaded photo keeps its url")
+	}
+	return &photov1.UpdatePhotoResponse{Photo: s.show(ctx, updated)}, nil
 }
 
 // RemovePhoto removes a photo.
@@ -104,19 +171,42 @@ func (s *Set[P]) ListPhotos(ctx context.Context, request *photov1.ListPhotosRequ
 	if err != nil {
 		return nil, err
 	}
-	return &photov1.ListPhotosResponse{Photos: Proto(ctx, page.Documents), NextPageToken: page.Next}, nil
+	return &photov1.ListPhotosResponse{Photos: s.Proto(ctx, page.Documents), NextPageToken: page.Next}, nil
 }
 
 // Proto converts photos to messages, for the reply of a call.
-func Proto(ctx context.Context, photos []Photo) []*photov1.Photo {
+func (s *Set[P]) Proto(ctx context.Context, photos []Photo) []*photov1.Photo {
 	shown := arena.Slice[*photov1.Photo](arena.Of(ctx), len(photos))
 	messages := arena.Slice[photov1.Photo](arena.Of(ctx), len(photos)) // one allocation for all
 	for i, p := range photos {
 		shown[i] = &messages[i]
-		shown[i].PhotoId, shown[i].Url, shown[i].Description = p.ID, p.URL, p.Description
+		shown[i].PhotoId, shown[i].Url, shown[i].Description = p.ID, s.Files.address(&p), p.Description
 		shown[i].OldId, shown[i].Etag = aliases.OldID(p.ID, p.RequestKey), Etag(&p)
+		if p.File != 0 {
+			shown[i].File = &photov1.PhotoFile{Format: photov1.PhotoFormat(p.Format), Width: p.Width, Height: p.Height, SizeBytes: p.Size}
+		}
 	}
 	return shown
 }
 
-func show(ctx context.Context, photo Photo) *photov1.Photo { return Proto(ctx, []Photo{photo})[0] }
+func (s *Set[P]) show(ctx context.Context, photo Photo) *photov1.Photo {
+	return s.Proto(ctx, []Photo{photo})[0]
+}
+
+// PublicURLFlag is the name of the flag of Files.PublicURL.
+const PublicURLFlag = "public-url"
+
+// RegisterPublicURL declares the flag of the site's address.
+func RegisterPublicURL(flags *flag.FlagSet, address *string) {
+	flags.StringVar(address, PublicURLFlag, "", "`address` of the site, such as https://waybook.example, with which that of a "+
+		"landmark's uploaded photo begins; without it such uploads are refused")
+}
+
+// CheckPublicURL reports an address that none can begin with.
+func CheckPublicURL(address string) error {
+	parsed, err := url.Parse(address)
+	if address != "" && (err != nil || parsed.Host == "" || parsed.Scheme != "https" && parsed.Scheme != "http" || strings.ContainsAny(address, "?#")) {
+		return fmt.Errorf("-%s must be an address such as https://waybook.example; it is %q", PublicURLFlag, address)
+	}
+	return nil
+}

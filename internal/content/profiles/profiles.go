@@ -11,7 +11,6 @@ import (
 
 	"github.com/maypok86/otter/v2"
 
-	"github.com/waybook/waybook/internal/platform/apierror"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
@@ -127,7 +126,7 @@ func (d *Directory) Require(ctx context.Context, id int64) (Profile, error) {
 		profile = profiles[id]
 	}
 	if !profile.Exists {
-		return Profile{}, apierror.NotFound("USER_NOT_FOUND", "there is no user %d", id)
+		return Profile{}, noUser(id)
 	}
 	return profile, nil
 }

@@ -91,6 +91,13 @@ type Call struct {
 	Failure *apierror.Error
 }
 
+type unrecorded struct{}
+
+// Unrecorded returns a context whose calls in process are not recorded: those by which a program makes demo content.
+func Unrecorded(ctx context.Context) context.Context {
+	return context.WithValue(ctx, unrecorded{}, true)
+}
+
 // Record writes and counts the event of a call, if it is one. The line carries the request id
 // of the context. It has neither secrets nor texts of users.
 func (l *Log) Record(ctx context.Context, call *Call) {
@@ -98,7 +105,7 @@ func (l *Log) Record(ctx context.Context, call *Call) {
 		return
 	}
 	event := l.eventOf(call)
-	if event == "" {
+	if event == "" || ctx.Value(unrecorded{}) != nil {
 		return
 	}
 	outcome := outcomeOf(call.Failure)
@@ -193,8 +200,11 @@ func appendSubjects(attributes []slog.Attr, call *Call) []slog.Attr {
 	return attributes
 }
 
-// UserOf returns the user that a message of the contracts names, or 0.
-func UserOf(message any) int64 { return fieldsOf(message).user() }
+// UserOf returns the user that a message of the contracts names, or its start, if it begins a stream, or 0.
+func UserOf(message any) int64 {
+	of := fieldsOf(message)
+	return cmp.Or(of.user(), of.part("start").user())
+}
 
 // emailHash returns a part of the SHA-256 of an address in lower case. It returns "" for a
 // text that is no address: users type passwords into the wrong field.

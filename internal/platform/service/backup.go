@@ -7,14 +7,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 
+	"github.com/waybook/waybook/internal/blob"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/platform/apierror"
 	storev1 "github.com/waybook/waybook/proto/gen/waybook/store/v1"
@@ -33,23 +36,57 @@ type Source interface {
 	RecordBackup(began time.Time) error
 }
 
+// Copied is what StoreService copies.
+type Copied struct {
+	// Source is nil for a MongoDB.
+	Source
+	// Files has the stores of the files that its documents name; nil if there are none. Backups keeps the files
+	// meanwhile.
+	Files   *OpenedFiles
+	Backups *blob.Backups
+}
+
+// OpenedFiles are stores of files by their name. They may be used concurrently.
+type OpenedFiles struct {
+	mu     sync.Mutex
+	opened map[string]blob.Store
+}
+
+func (o *OpenedFiles) add(name string, store blob.Store) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.opened == nil {
+		o.opened = map[string]blob.Store{}
+	}
+	o.opened[name] = store
+}
+
+func (o *OpenedFiles) all() map[string]blob.Store {
+	if o == nil {
+		return nil
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return maps.Clone(o.opened)
+}
+
 // storeServer implements StoreService.
 type storeServer struct {
 	storev1.UnimplementedStoreServiceServer
 
-	source  Source // nil for a MongoDB
+	source  Copied
 	stall   time.Duration
 	now     func() time.Time
 	running chan struct{} // a semaphore of one, held while the source is read
 }
 
-func newStoreServer(source Source) *storeServer {
+func newStoreServer(source Copied) *storeServer {
 	return &storeServer{source: source, stall: stallTimeout, now: time.Now, running: make(chan struct{}, 1)}
 }
 
 // Backup streams a copy of the store, and records it after the last message.
 func (s *storeServer) Backup(_ *storev1.BackupRequest, stream grpc.ServerStreamingServer[storev1.BackupResponse]) error {
-	if s.source == nil {
+	if s.source.Source == nil {
 		return apierror.New(codes.FailedPrecondition, "STORE_NOT_EMBEDDED", "the store is not a file; back it up with the tools of its database")
 	}
 	select {
@@ -57,8 +94,12 @@ func (s *storeServer) Backup(_ *storev1.BackupRequest, stream grpc.ServerStreami
 	default:
 		return apierror.New(codes.ResourceExhausted, "BACKUP_RUNNING", "another backup of this store is running; retry after it")
 	}
+	defer s.source.Backups.Begin()()
 	began := s.now()
 	if err := s.send(stream); err != nil {
+		return err
+	}
+	if err := s.sendFiles(stream); err != nil {
 		return err
 	}
 	if err := s.source.RecordBackup(began); err != nil {
@@ -103,6 +144,46 @@ func (s *storeServer) send(stream grpc.ServerStreamingServer[storev1.BackupRespo
 		return failure
 	}
 	return out(&storev1.BackupResponse{Part: &storev1.BackupResponse_Sha256{Sha256: sum.Sum(nil)}})
+}
+
+// sendFiles sends the files. Those of the documents in the copy stay, because no sweep begins meanwhile; others may come
+// and go.
+func (s *storeServer) sendFiles(stream grpc.ServerStreamingServer[storev1.BackupResponse]) error {
+	sum := sha256.New()
+	all := s.source.Files.all()
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		for entry, err := range blob.All(stream.Context(), all[name]) {
+			if err == nil && !entry.IsUnfinished {
+				err = sendFile(stream, sum, name, all[name], entry.Key)
+			}
+			if err != nil {
+				return fmt.Errorf("back up the files of %s: %w", name, err)
+			}
+		}
+	}
+	return stream.Send(&storev1.BackupResponse{Part: &storev1.BackupResponse_Sha256{Sha256: sum.Sum(nil)}})
+}
+
+func sendFile(
+	stream grpc.ServerStreamingServer[storev1.BackupResponse], sum io.Writer, collection string, store blob.Store, key blob.Key,
+) (err error) {
+	file, err := store.Open(stream.Context(), key)
+	if errors.Is(err, blob.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	member := &storev1.BackupFile{Name: collection + "/" + key.Name(), SizeBytes: file.Size()}
+	if _, err := io.WriteString(sum, member.GetName()); err != nil {
+		return err
+	}
+	if err := stream.Send(&storev1.BackupResponse{Part: &storev1.BackupResponse_File{File: member}}); err != nil {
+		return err
+	}
+	_, err = io.CopyBuffer(io.MultiWriter(sum, chunks(stream.Send)), struct{ io.Reader }{file}, make([]byte, 256<<10))
+	return err
 }
 
 // chunks sends what is written as messages.

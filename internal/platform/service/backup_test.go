@@ -123,7 +123,7 @@ func expect(t *testing.T, err error, code codes.Code, part string) {
 
 func TestAReaderThatStopsDoesNotHoldTheStore(t *testing.T) {
 	engine := newStore(t, 8)
-	server := newStoreServer(engine)
+	server := newStoreServer(Copied{Source: engine})
 	server.stall = 50 * time.Millisecond
 	client := serveStore(t, server)
 	stalled := begin(t, client)
@@ -164,7 +164,7 @@ func (r reader) Send(*storev1.BackupResponse) error {
 func TestOnlyAReaderThatTakesTooLongForAMessageIsStalled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		recorded := false
-		server := newStoreServer(failing{nil, func() { recorded = true }})
+		server := newStoreServer(Copied{Source: failing{nil, func() { recorded = true }}})
 		if err := server.Backup(nil, reader{ctx: t.Context(), each: stallTimeout - time.Second}); err != nil || !recorded {
 			t.Errorf("a slow reader got %v", err)
 		}
@@ -173,7 +173,7 @@ func TestOnlyAReaderThatTakesTooLongForAMessageIsStalled(t *testing.T) {
 }
 
 func TestOneBackupRunsAtATimeAndAReaderThatGoesEndsIt(t *testing.T) {
-	server := newStoreServer(newStore(t, 8))
+	server := newStoreServer(Copied{Source: newStore(t, 8)})
 	server.stall = time.Hour
 	client := serveStore(t, server)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -200,7 +200,7 @@ func TestOneBackupRunsAtATimeAndAReaderThatGoesEndsIt(t *testing.T) {
 }
 
 func TestAStoreThatIsNoFileIsNotBackedUp(t *testing.T) {
-	stream, err := serveStore(t, newStoreServer(nil)).Backup(t.Context(), &storev1.BackupRequest{})
+	stream, err := serveStore(t, newStoreServer(Copied{Source: nil})).Backup(t.Context(), &storev1.BackupRequest{})
 	if err == nil {
 		_, err = stream.Recv()
 	}
@@ -232,7 +232,7 @@ func (f failing) RecordBackup(time.Time) error {
 
 func TestAFailedBackupHasNoEndAndIsNotRecorded(t *testing.T) {
 	for _, cause := range []error{errors.New("a page can't be read"), io.EOF} {
-		client := serveStore(t, newStoreServer(failing{cause, func() { t.Error("it is recorded") }}))
+		client := serveStore(t, newStoreServer(Copied{Source: failing{cause, func() { t.Error("it is recorded") }}}))
 		last, err := rest(begin(t, client))
 		expect(t, err, codes.Internal, "internal error")
 		if len(last.GetChunk()) != 1000 {
@@ -243,7 +243,7 @@ func TestAFailedBackupHasNoEndAndIsNotRecorded(t *testing.T) {
 
 func TestABackupIsRecordedWhenItsEndWasSent(t *testing.T) {
 	source := newStore(t, 8)
-	server := newStoreServer(source)
+	server := newStoreServer(Copied{Source: source})
 	began := time.Date(2026, 11, 22, 3, 17, 0, 0, time.UTC)
 	server.now = func() time.Time { return began }
 	client := serveStore(t, server)

@@ -76,10 +76,10 @@ type Service interface {
 // Serve serves services on a listener, with the StoreService of their store, health and
 // reflection, and pushes its end, which reports unhealthy first and then drains the calls in
 // flight. If env has an identity, Serve accepts only calls that policy admits.
-// store is nil for a MongoDB.
+// store has no source for a MongoDB.
 func Serve(
 	env process.Env, name string, listener net.Listener, policy *access.Policy, interceptors *Interceptors,
-	store Source, services ...Service,
+	store Copied, services ...Service,
 ) {
 	options := append(env.Tracing.ServerOptions(), reuseMemory()...)
 	if env.Transport.Identity != nil {

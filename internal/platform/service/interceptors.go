@@ -159,7 +159,9 @@ func (s *checkedStream) RecvMsg(message any) error {
 	if err := s.ServerStream.RecvMsg(message); err != nil {
 		return callerGone(err)
 	}
-	s.call.User = audit.UserOf(message)
+	if user := audit.UserOf(message); user != 0 { // a chunk names none, and may come when the call ends
+		s.call.User = user
+	}
 	if err := s.validate(message); err != nil {
 		return err
 	}

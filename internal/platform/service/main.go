@@ -11,17 +11,25 @@ import (
 	"net"
 	"time"
 
+	"github.com/waybook/waybook/internal/blob"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/access"
 	"github.com/waybook/waybook/internal/platform/audit"
 	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/smallids"
+	"github.com/waybook/waybook/internal/upload"
 )
 
 // Deps are the dependencies of every service. They may be used concurrently.
 type Deps struct {
 	Store docstore.Engine
+	// Files opens the store of files with a name, beside the documents; nil if there is none.
+	Files func(ctx context.Context, name string) (blob.Store, error)
+	// Backups are the backups of the documents.
+	Backups *blob.Backups
+	// Uploads receives photos; nil if there are no uploads.
+	Uploads *upload.Receiver
 	// NewIDs returns a source of identifiers for one collection. Now returns the time in UTC, in
 	// whole milliseconds, as stored times have it.
 	NewIDs func() *id.Source
@@ -35,7 +43,7 @@ type Deps struct {
 
 // NewDeps returns the dependencies of services that use this store.
 func NewDeps(store docstore.Engine, log *slog.Logger) Deps {
-	deps := Deps{Store: store, Now: now, Log: log}
+	deps := Deps{Store: store, Now: now, Log: log, Backups: &blob.Backups{}}
 	deps.NewIDs = func() *id.Source {
 		if store != nil && store.IsLocal() {
 			return id.NewSoleSource(time.Now)
@@ -105,6 +113,7 @@ func (f *Flags) Start(ctx context.Context, env process.Env, admin string) (Host,
 		return Host{}, err
 	}
 	h.Deps = NewDeps(h.store.Engine, env.Log)
+	h.Deps.Files = h.store.Files
 	h.Deps.Changes, h.Deps.Small = f.Changes, newSmall(f.Store, h.Metrics)
 	h.Metrics.GaugeFunc("waybook_changes_kept_seconds", "Time for which feeds of changes show deletions, in seconds.", func() float64 { return f.Changes.KeptTime().Seconds() })
 	events := audit.New(rules, f.HasAuditLog, env.Log, h.Metrics.Registry)
@@ -121,7 +130,7 @@ func (h Host) Serve(ctx context.Context, listener net.Listener, services ...Serv
 	if h.Deps.Small.IsOn() {
 		Sweep(ctx, h.Env, sweeps, h.Deps.Small)
 	}
-	Serve(h.Env, "grpc port", listener, h.policy, h.Interceptors, h.store.Source, services...)
+	Serve(h.Env, "grpc port", listener, h.policy, h.Interceptors, Copied{h.store.Source, h.store.opened, h.Deps.Backups}, services...)
 }
 
 // Ready marks the program as ready while its store answers.

@@ -2,9 +2,14 @@ package service
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"sync/atomic"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/waybook/waybook/internal/parent"
@@ -167,6 +172,68 @@ func (s photoServer) RemovePhoto(ctx context.Context, r *photov1.RemovePhotoRequ
 
 func (s photoServer) ListPhotos(ctx context.Context, r *photov1.ListPhotosRequest) (*photov1.ListPhotosResponse, error) {
 	return pass(ctx, s.kinds, r, photos, photov1.PhotoServiceServer.ListPhotos)
+}
+
+// Upload gives a stream to the service that has what its start names.
+func (s photoServer) Upload(stream grpc.ClientStreamingServer[photov1.UploadRequest, photov1.UploadResponse]) error {
+	first, err := stream.Recv()
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	start := first.GetStart()
+	if start == nil {
+		return apierror.Invalid("INVALID_PARAMETER", apierror.Violation{Field: "start", Message: "must be in the first message"})
+	}
+	if _, err := s.ResolveIDs(stream.Context(), start, false); err != nil {
+		return err
+	}
+	kind, id := parent.Of(start)
+	if s.kinds[kind].Photos == nil {
+		return otherServer("start."+fieldOf(kind, id), kind)
+	}
+	begun := &begunUpload{ClientStreamingServer: stream, first: first}
+	err = s.kinds[kind].Photos.Upload(begun)
+	if status.Code(err) == codes.NotFound && !begun.hasChunks.Load() {
+		if isChanged, _ := s.ResolveIDs(stream.Context(), start, true); isChanged {
+			begun.first = first
+			return s.kinds[kind].Photos.Upload(begun)
+		}
+	}
+	return err
+}
+
+// begunUpload is a stream whose first message was read.
+type begunUpload struct {
+	grpc.ClientStreamingServer[photov1.UploadRequest, photov1.UploadResponse]
+	first     *photov1.UploadRequest
+	hasChunks atomic.Bool
+}
+
+func (b *begunUpload) Recv() (*photov1.UploadRequest, error) {
+	if first := b.first; first != nil {
+		b.first = nil
+		return first, nil
+	}
+	b.hasChunks.Store(true)
+	return b.ClientStreamingServer.Recv()
+}
+
+// Download gives a request to the service that has what it names.
+func (s photoServer) Download(r *photov1.DownloadRequest, stream grpc.ServerStreamingServer[photov1.DownloadResponse]) error {
+	download := func() error {
+		_, err := pass(stream.Context(), s.kinds, r, photos,
+			func(server photov1.PhotoServiceServer, _ context.Context, r *photov1.DownloadRequest) (any, error) {
+				return nil, server.Download(r, stream)
+			})
+		return err
+	}
+	err := download()
+	if status.Code(err) == codes.NotFound { // before its first message
+		if isChanged, _ := s.ResolveIDs(stream.Context(), r, true); isChanged {
+			return download()
+		}
+	}
+	return err
 }
 
 type recommendationServer struct {

@@ -14,6 +14,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/waybook/waybook/internal/blob"
+	"github.com/waybook/waybook/internal/blob/directory"
+	"github.com/waybook/waybook/internal/blob/gridfs"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/docstore/lease"
@@ -140,6 +143,27 @@ type Store struct {
 	docstore.Engine
 	// Source copies the store; nil for a MongoDB.
 	Source Source
+	// Files opens the store of files with a name.
+	Files func(ctx context.Context, name string) (blob.Store, error)
+
+	opened *OpenedFiles
+}
+
+// PhotosDirectory is the name of the directory of stores of files, beside the embedded store.
+const PhotosDirectory = "photos"
+
+// OpenFiles opens the store of files with a name: a directory beside an embedded store, or a bucket in a MongoDB. The
+// caller calls end when it needs them no longer.
+func (f *StoreFlags) OpenFiles(ctx context.Context, engine docstore.Engine, name string) (files blob.Store, end func() error, err error) {
+	if engine, isShared := engine.(*mongo.Engine); isShared {
+		files, err = gridfs.Open(ctx, engine, name)
+		return files, func() error { return nil }, err
+	}
+	opened, err := directory.Open(filepath.Join(f.Data, PhotosDirectory, name))
+	if err != nil {
+		return nil, nil, err
+	}
+	return opened, opened.Close, nil
 }
 
 // OpenStore opens a program's store and pushes its closing. It waits for MongoDB until ctx
@@ -157,7 +181,15 @@ func OpenStore(
 	if err := restoring.Refuse(ctx, engine); err != nil {
 		return nil, err
 	}
-	opened := &Store{}
+	opened := &Store{opened: &OpenedFiles{}}
+	opened.Files = func(ctx context.Context, name string) (blob.Store, error) {
+		files, end, err := flags.OpenFiles(ctx, engine, name)
+		if err == nil {
+			opened.opened.add(name, files)
+			env.Stack.Push("files of "+name, func(context.Context) error { return end() })
+		}
+		return files, err
+	}
 	switch engine := engine.(type) {
 	case *embedded.Engine:
 		source := embeddedSource{engine, flags.Data}

@@ -8,8 +8,9 @@ import (
 
 func main() {
 	content.Program{
-		Name: "album",
-		GRPC: "127.0.0.1:9092",
-		New:  album.New,
+		Name:        "album",
+		GRPC:        "127.0.0.1:9092",
+		TakesPhotos: true,
+		New:         album.New,
 	}.Main()
 }

@@ -8,8 +8,10 @@ import (
 
 func main() {
 	content.Program{
-		Name: "poi",
-		GRPC: "127.0.0.1:9094",
-		New:  poi.New,
+		Name:        "poi",
+		GRPC:        "127.0.0.1:9094",
+		TakesPhotos: true,
+		IsPublic:    true,
+		New:         poi.New,
 	}.Main()
 }

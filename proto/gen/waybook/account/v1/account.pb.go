@@ -122,7 +122,9 @@ type User struct {
 	// How the password is stored; unspecified when there is none.
 	PasswordForm PasswordForm `protobuf:"varint,8,opt,name=password_form,json=passwordForm,proto3,enum=waybook.account.v1.PasswordForm" json:"password_form,omitempty"`
 	// Whether the user was created here with an identifier of 31 bits (-small-ids-from).
-	IsSmall       bool `protobuf:"varint,9,opt,name=is_small,json=isSmall,proto3" json:"is_small,omitempty"`
+	IsSmall bool `protobuf:"varint,9,opt,name=is_small,json=isSmall,proto3" json:"is_small,omitempty"`
+	// Whether what the user owns and writes is hidden. A hidden user is disabled.
+	Hidden        bool `protobuf:"varint,10,opt,name=hidden,proto3" json:"hidden,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -220,6 +222,13 @@ func (x *User) GetIsSmall() bool {
 	return false
 }
 
+func (x *User) GetHidden() bool {
+	if x != nil {
+		return x.Hidden
+	}
+	return false
+}
+
 // An open session.
 type Session struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -233,7 +242,9 @@ type Session struct {
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
 	// When the session was last verified; it may be some minutes too early. Not set if the service does not limit how
 	// long a session may be unused.
-	LastUsedTime  *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=last_used_time,json=lastUsedTime,proto3" json:"last_used_time,omitempty"`
+	LastUsedTime *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=last_used_time,json=lastUsedTime,proto3" json:"last_used_time,omitempty"`
+	// Whether it is the session whose secret a ListSessionsRequest has.
+	Current       bool `protobuf:"varint,6,opt,name=current,proto3" json:"current,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -301,6 +312,13 @@ func (x *Session) GetLastUsedTime() *timestamppb.Timestamp {
 		return x.LastUsedTime
 	}
 	return nil
+}
+
+func (x *Session) GetCurrent() bool {
+	if x != nil {
+		return x.Current
+	}
+	return false
 }
 
 // A reward of a user.
@@ -680,7 +698,11 @@ type UpdateUserRequest struct {
 	// Whether the user is disabled, and so cannot log in. What the user owns stays.
 	Disabled *bool `protobuf:"varint,6,opt,name=disabled,proto3,oneof" json:"disabled,omitempty"`
 	// The fields to change, instead of those that are set; see waybook.type.v1.update.
-	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,7,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
+	UpdateMask *fieldmaskpb.FieldMask `protobuf:"bytes,7,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
+	// Whether to hide the user: reads do not find the user's albums, entries and landmarks, lists and searches leave them
+	// out, and the user's comments do not appear. Scores and votes stay. It takes effect within 30 seconds. Hiding disables
+	// the user, and enabling a user ends it; with disabled set to false, it must not be true.
+	Hidden        *bool `protobuf:"varint,8,opt,name=hidden,proto3,oneof" json:"hidden,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -762,6 +784,13 @@ func (x *UpdateUserRequest) GetUpdateMask() *fieldmaskpb.FieldMask {
 		return x.UpdateMask
 	}
 	return nil
+}
+
+func (x *UpdateUserRequest) GetHidden() bool {
+	if x != nil && x.Hidden != nil {
+		return *x.Hidden
+	}
+	return false
 }
 
 type UpdateUserResponse struct {
@@ -890,6 +919,114 @@ func (*DeleteUserResponse) Descriptor() ([]byte, []int) {
 	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{12}
 }
 
+type ListHiddenUsersRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Maximum number of results; 0 and more than 1,000 mean 1,000.
+	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the previous page; empty for the first page.
+	PageToken     string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListHiddenUsersRequest) Reset() {
+	*x = ListHiddenUsersRequest{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListHiddenUsersRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListHiddenUsersRequest) ProtoMessage() {}
+
+func (x *ListHiddenUsersRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListHiddenUsersRequest.ProtoReflect.Descriptor instead.
+func (*ListHiddenUsersRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *ListHiddenUsersRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListHiddenUsersRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+type ListHiddenUsersResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The users.
+	UserIds []int64 `protobuf:"varint,1,rep,packed,name=user_ids,json=userIds,proto3" json:"user_ids,omitempty"`
+	// Page token of the next page; empty on the last page.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListHiddenUsersResponse) Reset() {
+	*x = ListHiddenUsersResponse{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListHiddenUsersResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListHiddenUsersResponse) ProtoMessage() {}
+
+func (x *ListHiddenUsersResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListHiddenUsersResponse.ProtoReflect.Descriptor instead.
+func (*ListHiddenUsersResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *ListHiddenUsersResponse) GetUserIds() []int64 {
+	if x != nil {
+		return x.UserIds
+	}
+	return nil
+}
+
+func (x *ListHiddenUsersResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
 type ListUsersRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
@@ -909,7 +1046,7 @@ type ListUsersRequest struct {
 
 func (x *ListUsersRequest) Reset() {
 	*x = ListUsersRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[13]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -921,7 +1058,7 @@ func (x *ListUsersRequest) String() string {
 func (*ListUsersRequest) ProtoMessage() {}
 
 func (x *ListUsersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[13]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -934,7 +1071,7 @@ func (x *ListUsersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListUsersRequest.ProtoReflect.Descriptor instead.
 func (*ListUsersRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{13}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ListUsersRequest) GetPageSize() int32 {
@@ -1007,7 +1144,7 @@ type ListUsersResponse struct {
 
 func (x *ListUsersResponse) Reset() {
 	*x = ListUsersResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[14]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1019,7 +1156,7 @@ func (x *ListUsersResponse) String() string {
 func (*ListUsersResponse) ProtoMessage() {}
 
 func (x *ListUsersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[14]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1032,7 +1169,7 @@ func (x *ListUsersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListUsersResponse.ProtoReflect.Descriptor instead.
 func (*ListUsersResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{14}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ListUsersResponse) GetUsers() []*User {
@@ -1064,7 +1201,7 @@ type AuthenticateRequest struct {
 
 func (x *AuthenticateRequest) Reset() {
 	*x = AuthenticateRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[15]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1076,7 +1213,7 @@ func (x *AuthenticateRequest) String() string {
 func (*AuthenticateRequest) ProtoMessage() {}
 
 func (x *AuthenticateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[15]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1089,7 +1226,7 @@ func (x *AuthenticateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuthenticateRequest.ProtoReflect.Descriptor instead.
 func (*AuthenticateRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{15}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *AuthenticateRequest) GetEmail() string {
@@ -1127,7 +1264,7 @@ type AuthenticateResponse struct {
 
 func (x *AuthenticateResponse) Reset() {
 	*x = AuthenticateResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[16]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1139,7 +1276,7 @@ func (x *AuthenticateResponse) String() string {
 func (*AuthenticateResponse) ProtoMessage() {}
 
 func (x *AuthenticateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[16]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1152,7 +1289,7 @@ func (x *AuthenticateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuthenticateResponse.ProtoReflect.Descriptor instead.
 func (*AuthenticateResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{16}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *AuthenticateResponse) GetUser() *User {
@@ -1176,6 +1313,475 @@ func (x *AuthenticateResponse) GetToken() string {
 	return ""
 }
 
+type RegisterUserRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Optional UUID; a repeated call with the same UUID returns the first result, whatever its password. A call with
+	// other content fails: ALREADY_EXISTS (REQUEST_ID_REUSED).
+	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// Email address, at most 254 bytes. No two users have the same address, ignoring letter case.
+	Email string `protobuf:"bytes,2,opt,name=email,proto3" json:"email,omitempty"`
+	// Password, 8 to 200 characters.
+	Password string `protobuf:"bytes,3,opt,name=password,proto3" json:"password,omitempty"`
+	// Nickname, 1 to 100 characters, without blanks at its ends or side by side, and without invisible characters.
+	Name string `protobuf:"bytes,4,opt,name=name,proto3" json:"name,omitempty"`
+	// Code of an invitation, at most 100 characters. It counts only if -registration is invite.
+	Invitation string `protobuf:"bytes,5,opt,name=invitation,proto3" json:"invitation,omitempty"`
+	// Address by which the caller distinguishes clients, as in AuthenticateRequest.
+	ClientAddress string `protobuf:"bytes,6,opt,name=client_address,json=clientAddress,proto3" json:"client_address,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RegisterUserRequest) Reset() {
+	*x = RegisterUserRequest{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RegisterUserRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RegisterUserRequest) ProtoMessage() {}
+
+func (x *RegisterUserRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RegisterUserRequest.ProtoReflect.Descriptor instead.
+func (*RegisterUserRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *RegisterUserRequest) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+func (x *RegisterUserRequest) GetEmail() string {
+	if x != nil {
+		return x.Email
+	}
+	return ""
+}
+
+func (x *RegisterUserRequest) GetPassword() string {
+	if x != nil {
+		return x.Password
+	}
+	return ""
+}
+
+func (x *RegisterUserRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *RegisterUserRequest) GetInvitation() string {
+	if x != nil {
+		return x.Invitation
+	}
+	return ""
+}
+
+func (x *RegisterUserRequest) GetClientAddress() string {
+	if x != nil {
+		return x.ClientAddress
+	}
+	return ""
+}
+
+type RegisterUserResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The new user.
+	User          *User `protobuf:"bytes,1,opt,name=user,proto3" json:"user,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RegisterUserResponse) Reset() {
+	*x = RegisterUserResponse{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RegisterUserResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RegisterUserResponse) ProtoMessage() {}
+
+func (x *RegisterUserResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RegisterUserResponse.ProtoReflect.Descriptor instead.
+func (*RegisterUserResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *RegisterUserResponse) GetUser() *User {
+	if x != nil {
+		return x.User
+	}
+	return nil
+}
+
+type CreateInvitationRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CreateInvitationRequest) Reset() {
+	*x = CreateInvitationRequest{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CreateInvitationRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CreateInvitationRequest) ProtoMessage() {}
+
+func (x *CreateInvitationRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CreateInvitationRequest.ProtoReflect.Descriptor instead.
+func (*CreateInvitationRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{21}
+}
+
+type CreateInvitationResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The code of the invitation: 32 lowercase hexadecimal digits, 128 random bits.
+	Code string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	// When the invitation expires.
+	ExpireTime    *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CreateInvitationResponse) Reset() {
+	*x = CreateInvitationResponse{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CreateInvitationResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CreateInvitationResponse) ProtoMessage() {}
+
+func (x *CreateInvitationResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CreateInvitationResponse.ProtoReflect.Descriptor instead.
+func (*CreateInvitationResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *CreateInvitationResponse) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *CreateInvitationResponse) GetExpireTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExpireTime
+	}
+	return nil
+}
+
+type UpdateProfileRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user who changes the own profile.
+	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
+	// New nickname, as in RegisterUserRequest.
+	Name *string `protobuf:"bytes,2,opt,name=name,proto3,oneof" json:"name,omitempty"`
+	// New address of the avatar image, at most 2,000 bytes; may be empty.
+	IconUrl *string `protobuf:"bytes,3,opt,name=icon_url,json=iconUrl,proto3,oneof" json:"icon_url,omitempty"`
+	// The fields to change, instead of those that are set; see waybook.type.v1.update.
+	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,4,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdateProfileRequest) Reset() {
+	*x = UpdateProfileRequest{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdateProfileRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdateProfileRequest) ProtoMessage() {}
+
+func (x *UpdateProfileRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdateProfileRequest.ProtoReflect.Descriptor instead.
+func (*UpdateProfileRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *UpdateProfileRequest) GetActorId() int64 {
+	if x != nil {
+		return x.ActorId
+	}
+	return 0
+}
+
+func (x *UpdateProfileRequest) GetName() string {
+	if x != nil && x.Name != nil {
+		return *x.Name
+	}
+	return ""
+}
+
+func (x *UpdateProfileRequest) GetIconUrl() string {
+	if x != nil && x.IconUrl != nil {
+		return *x.IconUrl
+	}
+	return ""
+}
+
+func (x *UpdateProfileRequest) GetUpdateMask() *fieldmaskpb.FieldMask {
+	if x != nil {
+		return x.UpdateMask
+	}
+	return nil
+}
+
+type UpdateProfileResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user as it is now.
+	User          *User `protobuf:"bytes,1,opt,name=user,proto3" json:"user,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdateProfileResponse) Reset() {
+	*x = UpdateProfileResponse{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdateProfileResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdateProfileResponse) ProtoMessage() {}
+
+func (x *UpdateProfileResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdateProfileResponse.ProtoReflect.Descriptor instead.
+func (*UpdateProfileResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *UpdateProfileResponse) GetUser() *User {
+	if x != nil {
+		return x.User
+	}
+	return nil
+}
+
+type ChangePasswordRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user who changes the own password.
+	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
+	// The secret of the user's session that stays open.
+	Token string `protobuf:"bytes,2,opt,name=token,proto3" json:"token,omitempty"`
+	// The present password, 1 to 200 characters.
+	OldPassword string `protobuf:"bytes,3,opt,name=old_password,json=oldPassword,proto3" json:"old_password,omitempty"`
+	// New password, 8 to 200 characters.
+	NewPassword string `protobuf:"bytes,4,opt,name=new_password,json=newPassword,proto3" json:"new_password,omitempty"`
+	// Address by which the caller distinguishes clients, as in AuthenticateRequest.
+	ClientAddress string `protobuf:"bytes,5,opt,name=client_address,json=clientAddress,proto3" json:"client_address,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChangePasswordRequest) Reset() {
+	*x = ChangePasswordRequest{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChangePasswordRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChangePasswordRequest) ProtoMessage() {}
+
+func (x *ChangePasswordRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChangePasswordRequest.ProtoReflect.Descriptor instead.
+func (*ChangePasswordRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *ChangePasswordRequest) GetActorId() int64 {
+	if x != nil {
+		return x.ActorId
+	}
+	return 0
+}
+
+func (x *ChangePasswordRequest) GetToken() string {
+	if x != nil {
+		return x.Token
+	}
+	return ""
+}
+
+func (x *ChangePasswordRequest) GetOldPassword() string {
+	if x != nil {
+		return x.OldPassword
+	}
+	return ""
+}
+
+func (x *ChangePasswordRequest) GetNewPassword() string {
+	if x != nil {
+		return x.NewPassword
+	}
+	return ""
+}
+
+func (x *ChangePasswordRequest) GetClientAddress() string {
+	if x != nil {
+		return x.ClientAddress
+	}
+	return ""
+}
+
+type ChangePasswordResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Number of closed sessions. Not set if the sessions are closed but could not be counted.
+	ClosedCount   *int64 `protobuf:"varint,1,opt,name=closed_count,json=closedCount,proto3,oneof" json:"closed_count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChangePasswordResponse) Reset() {
+	*x = ChangePasswordResponse{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChangePasswordResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChangePasswordResponse) ProtoMessage() {}
+
+func (x *ChangePasswordResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChangePasswordResponse.ProtoReflect.Descriptor instead.
+func (*ChangePasswordResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *ChangePasswordResponse) GetClosedCount() int64 {
+	if x != nil && x.ClosedCount != nil {
+		return *x.ClosedCount
+	}
+	return 0
+}
+
 type OpenSessionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user for whom to open the session.
@@ -1186,7 +1792,7 @@ type OpenSessionRequest struct {
 
 func (x *OpenSessionRequest) Reset() {
 	*x = OpenSessionRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1198,7 +1804,7 @@ func (x *OpenSessionRequest) String() string {
 func (*OpenSessionRequest) ProtoMessage() {}
 
 func (x *OpenSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1211,7 +1817,7 @@ func (x *OpenSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenSessionRequest.ProtoReflect.Descriptor instead.
 func (*OpenSessionRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{17}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *OpenSessionRequest) GetUserId() int64 {
@@ -1233,7 +1839,7 @@ type OpenSessionResponse struct {
 
 func (x *OpenSessionResponse) Reset() {
 	*x = OpenSessionResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[18]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1245,7 +1851,7 @@ func (x *OpenSessionResponse) String() string {
 func (*OpenSessionResponse) ProtoMessage() {}
 
 func (x *OpenSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[18]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1258,7 +1864,7 @@ func (x *OpenSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenSessionResponse.ProtoReflect.Descriptor instead.
 func (*OpenSessionResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{18}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *OpenSessionResponse) GetSession() *Session {
@@ -1287,7 +1893,7 @@ type VerifySessionRequest struct {
 
 func (x *VerifySessionRequest) Reset() {
 	*x = VerifySessionRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[19]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1299,7 +1905,7 @@ func (x *VerifySessionRequest) String() string {
 func (*VerifySessionRequest) ProtoMessage() {}
 
 func (x *VerifySessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[19]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1312,7 +1918,7 @@ func (x *VerifySessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifySessionRequest.ProtoReflect.Descriptor instead.
 func (*VerifySessionRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{19}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *VerifySessionRequest) GetUserId() int64 {
@@ -1339,7 +1945,7 @@ type VerifySessionResponse struct {
 
 func (x *VerifySessionResponse) Reset() {
 	*x = VerifySessionResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[20]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1351,7 +1957,7 @@ func (x *VerifySessionResponse) String() string {
 func (*VerifySessionResponse) ProtoMessage() {}
 
 func (x *VerifySessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[20]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1364,7 +1970,7 @@ func (x *VerifySessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifySessionResponse.ProtoReflect.Descriptor instead.
 func (*VerifySessionResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{20}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *VerifySessionResponse) GetSession() *Session {
@@ -1388,7 +1994,7 @@ type CloseSessionRequest struct {
 
 func (x *CloseSessionRequest) Reset() {
 	*x = CloseSessionRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[21]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1400,7 +2006,7 @@ func (x *CloseSessionRequest) String() string {
 func (*CloseSessionRequest) ProtoMessage() {}
 
 func (x *CloseSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[21]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1413,7 +2019,7 @@ func (x *CloseSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseSessionRequest.ProtoReflect.Descriptor instead.
 func (*CloseSessionRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{21}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *CloseSessionRequest) GetUserId() int64 {
@@ -1445,7 +2051,7 @@ type CloseSessionResponse struct {
 
 func (x *CloseSessionResponse) Reset() {
 	*x = CloseSessionResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[22]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1457,7 +2063,7 @@ func (x *CloseSessionResponse) String() string {
 func (*CloseSessionResponse) ProtoMessage() {}
 
 func (x *CloseSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[22]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1470,20 +2076,22 @@ func (x *CloseSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseSessionResponse.ProtoReflect.Descriptor instead.
 func (*CloseSessionResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{22}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{32}
 }
 
 type CloseAllSessionsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user whose sessions to close.
-	UserId        int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	// The secret of a session that stays open; empty for none.
+	KeptToken     string `protobuf:"bytes,2,opt,name=kept_token,json=keptToken,proto3" json:"kept_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CloseAllSessionsRequest) Reset() {
 	*x = CloseAllSessionsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[23]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1495,7 +2103,7 @@ func (x *CloseAllSessionsRequest) String() string {
 func (*CloseAllSessionsRequest) ProtoMessage() {}
 
 func (x *CloseAllSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[23]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1508,7 +2116,7 @@ func (x *CloseAllSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseAllSessionsRequest.ProtoReflect.Descriptor instead.
 func (*CloseAllSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{23}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *CloseAllSessionsRequest) GetUserId() int64 {
@@ -1516,6 +2124,13 @@ func (x *CloseAllSessionsRequest) GetUserId() int64 {
 		return x.UserId
 	}
 	return 0
+}
+
+func (x *CloseAllSessionsRequest) GetKeptToken() string {
+	if x != nil {
+		return x.KeptToken
+	}
+	return ""
 }
 
 type CloseAllSessionsResponse struct {
@@ -1528,7 +2143,7 @@ type CloseAllSessionsResponse struct {
 
 func (x *CloseAllSessionsResponse) Reset() {
 	*x = CloseAllSessionsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[24]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1540,7 +2155,7 @@ func (x *CloseAllSessionsResponse) String() string {
 func (*CloseAllSessionsResponse) ProtoMessage() {}
 
 func (x *CloseAllSessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[24]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1553,7 +2168,7 @@ func (x *CloseAllSessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseAllSessionsResponse.ProtoReflect.Descriptor instead.
 func (*CloseAllSessionsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{24}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *CloseAllSessionsResponse) GetClosedCount() int64 {
@@ -1570,14 +2185,16 @@ type ListSessionsRequest struct {
 	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	PageToken string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// The secret of a session of the user, for which the response sets current; empty for none.
+	Token         string `protobuf:"bytes,4,opt,name=token,proto3" json:"token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListSessionsRequest) Reset() {
 	*x = ListSessionsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[25]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1589,7 +2206,7 @@ func (x *ListSessionsRequest) String() string {
 func (*ListSessionsRequest) ProtoMessage() {}
 
 func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[25]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1602,7 +2219,7 @@ func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsRequest.ProtoReflect.Descriptor instead.
 func (*ListSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{25}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ListSessionsRequest) GetUserId() int64 {
@@ -1626,6 +2243,13 @@ func (x *ListSessionsRequest) GetPageToken() string {
 	return ""
 }
 
+func (x *ListSessionsRequest) GetToken() string {
+	if x != nil {
+		return x.Token
+	}
+	return ""
+}
+
 type ListSessionsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The sessions.
@@ -1638,7 +2262,7 @@ type ListSessionsResponse struct {
 
 func (x *ListSessionsResponse) Reset() {
 	*x = ListSessionsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[26]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1650,7 +2274,7 @@ func (x *ListSessionsResponse) String() string {
 func (*ListSessionsResponse) ProtoMessage() {}
 
 func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[26]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1663,7 +2287,7 @@ func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsResponse.ProtoReflect.Descriptor instead.
 func (*ListSessionsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{26}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ListSessionsResponse) GetSessions() []*Session {
@@ -1690,7 +2314,7 @@ type GrantRewardsRequest struct {
 
 func (x *GrantRewardsRequest) Reset() {
 	*x = GrantRewardsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1702,7 +2326,7 @@ func (x *GrantRewardsRequest) String() string {
 func (*GrantRewardsRequest) ProtoMessage() {}
 
 func (x *GrantRewardsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1715,7 +2339,7 @@ func (x *GrantRewardsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantRewardsRequest.ProtoReflect.Descriptor instead.
 func (*GrantRewardsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{27}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *GrantRewardsRequest) GetGrants() []*Grant {
@@ -1740,7 +2364,7 @@ type Grant struct {
 
 func (x *Grant) Reset() {
 	*x = Grant{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1752,7 +2376,7 @@ func (x *Grant) String() string {
 func (*Grant) ProtoMessage() {}
 
 func (x *Grant) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1765,7 +2389,7 @@ func (x *Grant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Grant.ProtoReflect.Descriptor instead.
 func (*Grant) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{28}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Grant) GetUserId() int64 {
@@ -1797,7 +2421,7 @@ type GrantRewardsResponse struct {
 
 func (x *GrantRewardsResponse) Reset() {
 	*x = GrantRewardsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1809,7 +2433,7 @@ func (x *GrantRewardsResponse) String() string {
 func (*GrantRewardsResponse) ProtoMessage() {}
 
 func (x *GrantRewardsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1822,7 +2446,7 @@ func (x *GrantRewardsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantRewardsResponse.ProtoReflect.Descriptor instead.
 func (*GrantRewardsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{29}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{39}
 }
 
 type ListRewardsRequest struct {
@@ -1839,7 +2463,7 @@ type ListRewardsRequest struct {
 
 func (x *ListRewardsRequest) Reset() {
 	*x = ListRewardsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1851,7 +2475,7 @@ func (x *ListRewardsRequest) String() string {
 func (*ListRewardsRequest) ProtoMessage() {}
 
 func (x *ListRewardsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1864,7 +2488,7 @@ func (x *ListRewardsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRewardsRequest.ProtoReflect.Descriptor instead.
 func (*ListRewardsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{30}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ListRewardsRequest) GetUserId() int64 {
@@ -1900,7 +2524,7 @@ type ListRewardsResponse struct {
 
 func (x *ListRewardsResponse) Reset() {
 	*x = ListRewardsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1912,7 +2536,7 @@ func (x *ListRewardsResponse) String() string {
 func (*ListRewardsResponse) ProtoMessage() {}
 
 func (x *ListRewardsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1925,7 +2549,7 @@ func (x *ListRewardsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRewardsResponse.ProtoReflect.Descriptor instead.
 func (*ListRewardsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{31}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ListRewardsResponse) GetRewards() []*Reward {
@@ -1946,7 +2570,7 @@ var File_waybook_account_v1_account_proto protoreflect.FileDescriptor
 
 const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\n" +
-	" waybook/account/v1/account.proto\x12\x12waybook.account.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1dwaybook/type/v1/options.proto\"\xc2\x02\n" +
+	" waybook/account/v1/account.proto\x12\x12waybook.account.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1dwaybook/type/v1/options.proto\"\xda\x02\n" +
 	"\x04User\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\x03R\x06userId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x19\n" +
@@ -1957,7 +2581,9 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\fhas_password\x18\x06 \x01(\bR\vhasPassword\x12\x1a\n" +
 	"\bdisabled\x18\a \x01(\bR\bdisabled\x12E\n" +
 	"\rpassword_form\x18\b \x01(\x0e2 .waybook.account.v1.PasswordFormR\fpasswordForm\x12\x19\n" +
-	"\bis_small\x18\t \x01(\bR\aisSmall\"\xfd\x01\n" +
+	"\bis_small\x18\t \x01(\bR\aisSmall\x12\x16\n" +
+	"\x06hidden\x18\n" +
+	" \x01(\bR\x06hidden\"\x97\x02\n" +
 	"\aSession\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\x03R\x06userId\x12;\n" +
 	"\vexpire_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
@@ -1966,7 +2592,8 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"session_id\x18\x03 \x01(\tR\tsessionId\x12;\n" +
 	"\vcreate_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"createTime\x12@\n" +
-	"\x0elast_used_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\flastUsedTime\"8\n" +
+	"\x0elast_used_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\flastUsedTime\x12\x18\n" +
+	"\acurrent\x18\x06 \x01(\bR\acurrent\"8\n" +
 	"\x06Reward\x12\x16\n" +
 	"\x06source\x18\x01 \x01(\tR\x06source\x12\x16\n" +
 	"\x06amount\x18\x02 \x01(\x03R\x06amount\"\xca\x02\n" +
@@ -1989,7 +2616,7 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x14BatchGetUsersRequest\x12*\n" +
 	"\buser_ids\x18\x01 \x03(\x03B\x0f\xbaH\b\x92\x01\x05\b\x01\x10\xe8\a\x90\xb5\x18\x01R\auserIds\"G\n" +
 	"\x15BatchGetUsersResponse\x12.\n" +
-	"\x05users\x18\x01 \x03(\v2\x18.waybook.account.v1.UserR\x05users\"\xf6\x02\n" +
+	"\x05users\x18\x01 \x03(\v2\x18.waybook.account.v1.UserR\x05users\"\x9e\x03\n" +
 	"\x11UpdateUserRequest\x12\x1d\n" +
 	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\x12&\n" +
 	"\x04name\x18\x02 \x01(\tB\r\xbaH\x06r\x04\x10\x01\x18d\x88\xb5\x18\x01H\x00R\x04name\x88\x01\x01\x12(\n" +
@@ -1999,17 +2626,26 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\bpassword\x18\x05 \x01(\tB\x10\xbaH\ar\x05\x10\b\x18\xc8\x01\x9a\xb5\x18\x02\x10\x01H\x03R\bpassword\x88\x01\x01\x12\x1f\n" +
 	"\bdisabled\x18\x06 \x01(\bH\x04R\bdisabled\x88\x01\x01\x12;\n" +
 	"\vupdate_mask\x18\a \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
-	"updateMaskB\a\n" +
+	"updateMask\x12\x1b\n" +
+	"\x06hidden\x18\b \x01(\bH\x05R\x06hidden\x88\x01\x01B\a\n" +
 	"\x05_nameB\v\n" +
 	"\t_icon_urlB\b\n" +
 	"\x06_emailB\v\n" +
 	"\t_passwordB\v\n" +
-	"\t_disabled\"B\n" +
+	"\t_disabledB\t\n" +
+	"\a_hidden\"B\n" +
 	"\x12UpdateUserResponse\x12,\n" +
 	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"2\n" +
 	"\x11DeleteUserRequest\x12\x1d\n" +
 	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\"\x14\n" +
-	"\x12DeleteUserResponse\"\xca\x01\n" +
+	"\x12DeleteUserResponse\"g\n" +
+	"\x16ListHiddenUsersRequest\x12$\n" +
+	"\tpage_size\x18\x01 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"\\\n" +
+	"\x17ListHiddenUsersResponse\x12\x19\n" +
+	"\buser_ids\x18\x01 \x03(\x03R\auserIds\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xca\x01\n" +
 	"\x10ListUsersRequest\x12$\n" +
 	"\tpage_size\x18\x01 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
@@ -2031,7 +2667,47 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x14AuthenticateResponse\x12,\n" +
 	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\x125\n" +
 	"\asession\x18\x02 \x01(\v2\x1b.waybook.account.v1.SessionR\asession\x12\x14\n" +
-	"\x05token\x18\x03 \x01(\tR\x05token\"3\n" +
+	"\x05token\x18\x03 \x01(\tR\x05token\"\x87\x02\n" +
+	"\x13RegisterUserRequest\x12*\n" +
+	"\n" +
+	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12 \n" +
+	"\x05email\x18\x02 \x01(\tB\n" +
+	"\xbaH\ar\x05(\xfe\x01`\x01R\x05email\x12&\n" +
+	"\bpassword\x18\x03 \x01(\tB\n" +
+	"\xbaH\ar\x05\x10\b\x18\xc8\x01R\bpassword\x12!\n" +
+	"\x04name\x18\x04 \x01(\tB\r\xbaH\x06r\x04\x10\x01\x18d\x88\xb5\x18\x01R\x04name\x12'\n" +
+	"\n" +
+	"invitation\x18\x05 \x01(\tB\a\xbaH\x04r\x02\x18dR\n" +
+	"invitation\x12.\n" +
+	"\x0eclient_address\x18\x06 \x01(\tB\a\xbaH\x04r\x02(dR\rclientAddress\"D\n" +
+	"\x14RegisterUserResponse\x12,\n" +
+	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"\x19\n" +
+	"\x17CreateInvitationRequest\"k\n" +
+	"\x18CreateInvitationResponse\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12;\n" +
+	"\vexpire_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"expireTime\"\xdc\x01\n" +
+	"\x14UpdateProfileRequest\x12\x1f\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12&\n" +
+	"\x04name\x18\x02 \x01(\tB\r\xbaH\x06r\x04\x10\x01\x18d\x88\xb5\x18\x01H\x00R\x04name\x88\x01\x01\x12(\n" +
+	"\bicon_url\x18\x03 \x01(\tB\b\xbaH\x05r\x03(\xd0\x0fH\x01R\aiconUrl\x88\x01\x01\x12;\n" +
+	"\vupdate_mask\x18\x04 \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
+	"updateMaskB\a\n" +
+	"\x05_nameB\v\n" +
+	"\t_icon_url\"E\n" +
+	"\x15UpdateProfileResponse\x12,\n" +
+	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"\xf3\x01\n" +
+	"\x15ChangePasswordRequest\x12\x1f\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12+\n" +
+	"\x05token\x18\x02 \x01(\tB\x15\xbaH\x12r\x102\x0e^[0-9a-f]{32}$R\x05token\x12-\n" +
+	"\fold_password\x18\x03 \x01(\tB\n" +
+	"\xbaH\ar\x05\x10\x01\x18\xc8\x01R\voldPassword\x12-\n" +
+	"\fnew_password\x18\x04 \x01(\tB\n" +
+	"\xbaH\ar\x05\x10\b\x18\xc8\x01R\vnewPassword\x12.\n" +
+	"\x0eclient_address\x18\x05 \x01(\tB\a\xbaH\x04r\x02(dR\rclientAddress\"Q\n" +
+	"\x16ChangePasswordResponse\x12&\n" +
+	"\fclosed_count\x18\x01 \x01(\x03H\x00R\vclosedCount\x88\x01\x01B\x0f\n" +
+	"\r_closed_count\"3\n" +
 	"\x12OpenSessionRequest\x12\x1d\n" +
 	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\"b\n" +
 	"\x13OpenSessionResponse\x125\n" +
@@ -2048,17 +2724,20 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\n" +
 	"session_id\x18\x03 \x01(\tB\x18\xbaH\x15\xd8\x01\x01r\x102\x0e^[0-9a-f]{16}$R\tsessionId:\x89\x01\xbaH\x85\x01\x1a\x82\x01\n" +
 	"!close_session.token_or_session_id\x124token: exactly one of token and session_id is needed\x1a'has(this.token) != has(this.session_id)\"\x16\n" +
-	"\x14CloseSessionResponse\"8\n" +
+	"\x14CloseSessionResponse\"q\n" +
 	"\x17CloseAllSessionsRequest\x12\x1d\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\"S\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\x127\n" +
+	"\n" +
+	"kept_token\x18\x02 \x01(\tB\x18\xbaH\x15\xd8\x01\x01r\x102\x0e^[0-9a-f]{32}$R\tkeptToken\"S\n" +
 	"\x18CloseAllSessionsResponse\x12&\n" +
 	"\fclosed_count\x18\x01 \x01(\x03H\x00R\vclosedCount\x88\x01\x01B\x0f\n" +
-	"\r_closed_count\"\x83\x01\n" +
+	"\r_closed_count\"\xb3\x01\n" +
 	"\x13ListSessionsRequest\x12\x1d\n" +
 	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\x12$\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
-	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"w\n" +
+	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12.\n" +
+	"\x05token\x18\x04 \x01(\tB\x18\xbaH\x15\xd8\x01\x01r\x102\x0e^[0-9a-f]{32}$R\x05token\"w\n" +
 	"\x14ListSessionsResponse\x127\n" +
 	"\bsessions\x18\x01 \x03(\v2\x1b.waybook.account.v1.SessionR\bsessions\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"T\n" +
@@ -2087,7 +2766,7 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x14PASSWORD_FORM_PHPASS\x10\x04\x12\x1b\n" +
 	"\x17PASSWORD_FORM_MD5_CRYPT\x10\x05\x12\x16\n" +
 	"\x12PASSWORD_FORM_SHA1\x10\x06\x12\x16\n" +
-	"\x12PASSWORD_FORM_SHA2\x10\a2\xea\f\n" +
+	"\x12PASSWORD_FORM_SHA2\x10\a2\x94\x12\n" +
 	"\x0eAccountService\x12r\n" +
 	"\n" +
 	"CreateUser\x12%.waybook.account.v1.CreateUserRequest\x1a&.waybook.account.v1.CreateUserResponse\"\x15\xaa\xbb\x18\x0e\x12\fuser_created\x90\x02\x02\x12[\n" +
@@ -2099,17 +2778,30 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\n" +
 	"UpdateUser\x12%.waybook.account.v1.UpdateUserRequest\x1a&.waybook.account.v1.UpdateUserResponse\" \xaa\xbb\x18\x1c\x12\fuser_changed\x1a\fpassword_set\x12r\n" +
 	"\n" +
-	"DeleteUser\x12%.waybook.account.v1.DeleteUserRequest\x1a&.waybook.account.v1.DeleteUserResponse\"\x15\xaa\xbb\x18\x0e\x12\fuser_deleted\x90\x02\x02\x12a\n" +
+	"DeleteUser\x12%.waybook.account.v1.DeleteUserRequest\x1a&.waybook.account.v1.DeleteUserResponse\"\x15\xaa\xbb\x18\x0e\x12\fuser_deleted\x90\x02\x02\x12\x85\x01\n" +
+	"\x0fListHiddenUsers\x12*.waybook.account.v1.ListHiddenUsersRequest\x1a+.waybook.account.v1.ListHiddenUsersResponse\"\x19\xaa\xbb\x18\x12\n" +
+	"\x05album\n" +
+	"\x04blog\n" +
+	"\x03poi\x90\x02\x01\x12a\n" +
 	"\tListUsers\x12$.waybook.account.v1.ListUsersRequest\x1a%.waybook.account.v1.ListUsersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12t\n" +
 	"\fAuthenticate\x12'.waybook.account.v1.AuthenticateRequest\x1a(.waybook.account.v1.AuthenticateResponse\"\x11\xaa\xbb\x18\r\n" +
-	"\x04edge\x12\x05login\x12t\n" +
+	"\x04edge\x12\x05login\x12\x81\x01\n" +
+	"\fRegisterUser\x12'.waybook.account.v1.RegisterUserRequest\x1a(.waybook.account.v1.RegisterUserResponse\"\x1e\xaa\xbb\x18\x17\n" +
+	"\x04edge\x12\x0fuser_registered\x90\x02\x02\x12\x87\x01\n" +
+	"\x10CreateInvitation\x12+.waybook.account.v1.CreateInvitationRequest\x1a,.waybook.account.v1.CreateInvitationResponse\"\x18\xaa\xbb\x18\x14\x12\x12invitation_created\x12~\n" +
+	"\rUpdateProfile\x12(.waybook.account.v1.UpdateProfileRequest\x1a).waybook.account.v1.UpdateProfileResponse\"\x18\xaa\xbb\x18\x14\n" +
+	"\x04edge\x12\fuser_changed\x12\x85\x01\n" +
+	"\x0eChangePassword\x12).waybook.account.v1.ChangePasswordRequest\x1a*.waybook.account.v1.ChangePasswordResponse\"\x1c\xaa\xbb\x18\x18\n" +
+	"\x04edge\x12\x10password_changed\x12t\n" +
 	"\vOpenSession\x12&.waybook.account.v1.OpenSessionRequest\x1a'.waybook.account.v1.OpenSessionResponse\"\x14\xaa\xbb\x18\x10\x12\x0esession_opened\x12s\n" +
 	"\rVerifySession\x12(.waybook.account.v1.VerifySessionRequest\x1a).waybook.account.v1.VerifySessionResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x02\x12\x80\x01\n" +
 	"\fCloseSession\x12'.waybook.account.v1.CloseSessionRequest\x1a(.waybook.account.v1.CloseSessionResponse\"\x1d\xaa\xbb\x18\x16\n" +
-	"\x04edge\x12\x0esession_closed\x90\x02\x02\x12\x84\x01\n" +
-	"\x10CloseAllSessions\x12+.waybook.account.v1.CloseAllSessionsRequest\x1a,.waybook.account.v1.CloseAllSessionsResponse\"\x15\xaa\xbb\x18\x11\x12\x0fsessions_closed\x12j\n" +
-	"\fListSessions\x12'.waybook.account.v1.ListSessionsRequest\x1a(.waybook.account.v1.ListSessionsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12p\n" +
+	"\x04edge\x12\x0esession_closed\x90\x02\x02\x12\x8a\x01\n" +
+	"\x10CloseAllSessions\x12+.waybook.account.v1.CloseAllSessionsRequest\x1a,.waybook.account.v1.CloseAllSessionsResponse\"\x1b\xaa\xbb\x18\x17\n" +
+	"\x04edge\x12\x0fsessions_closed\x12p\n" +
+	"\fListSessions\x12'.waybook.account.v1.ListSessionsRequest\x1a(.waybook.account.v1.ListSessionsResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x01\x12p\n" +
 	"\fGrantRewards\x12'.waybook.account.v1.GrantRewardsRequest\x1a(.waybook.account.v1.GrantRewardsResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04blog\x90\x02\x02\x12g\n" +
 	"\vListRewards\x12&.waybook.account.v1.ListRewardsRequest\x1a'.waybook.account.v1.ListRewardsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01BEP\x01ZAgithub.com/waybook/waybook/proto/gen/waybook/account/v1;accountv1b\x06proto3"
@@ -2127,7 +2819,7 @@ func file_waybook_account_v1_account_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_account_v1_account_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_waybook_account_v1_account_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
+var file_waybook_account_v1_account_proto_msgTypes = make([]protoimpl.MessageInfo, 42)
 var file_waybook_account_v1_account_proto_goTypes = []any{
 	(PasswordForm)(0),                // 0: waybook.account.v1.PasswordForm
 	(*User)(nil),                     // 1: waybook.account.v1.User
@@ -2143,80 +2835,104 @@ var file_waybook_account_v1_account_proto_goTypes = []any{
 	(*UpdateUserResponse)(nil),       // 11: waybook.account.v1.UpdateUserResponse
 	(*DeleteUserRequest)(nil),        // 12: waybook.account.v1.DeleteUserRequest
 	(*DeleteUserResponse)(nil),       // 13: waybook.account.v1.DeleteUserResponse
-	(*ListUsersRequest)(nil),         // 14: waybook.account.v1.ListUsersRequest
-	(*ListUsersResponse)(nil),        // 15: waybook.account.v1.ListUsersResponse
-	(*AuthenticateRequest)(nil),      // 16: waybook.account.v1.AuthenticateRequest
-	(*AuthenticateResponse)(nil),     // 17: waybook.account.v1.AuthenticateResponse
-	(*OpenSessionRequest)(nil),       // 18: waybook.account.v1.OpenSessionRequest
-	(*OpenSessionResponse)(nil),      // 19: waybook.account.v1.OpenSessionResponse
-	(*VerifySessionRequest)(nil),     // 20: waybook.account.v1.VerifySessionRequest
-	(*VerifySessionResponse)(nil),    // 21: waybook.account.v1.VerifySessionResponse
-	(*CloseSessionRequest)(nil),      // 22: waybook.account.v1.CloseSessionRequest
-	(*CloseSessionResponse)(nil),     // 23: waybook.account.v1.CloseSessionResponse
-	(*CloseAllSessionsRequest)(nil),  // 24: waybook.account.v1.CloseAllSessionsRequest
-	(*CloseAllSessionsResponse)(nil), // 25: waybook.account.v1.CloseAllSessionsResponse
-	(*ListSessionsRequest)(nil),      // 26: waybook.account.v1.ListSessionsRequest
-	(*ListSessionsResponse)(nil),     // 27: waybook.account.v1.ListSessionsResponse
-	(*GrantRewardsRequest)(nil),      // 28: waybook.account.v1.GrantRewardsRequest
-	(*Grant)(nil),                    // 29: waybook.account.v1.Grant
-	(*GrantRewardsResponse)(nil),     // 30: waybook.account.v1.GrantRewardsResponse
-	(*ListRewardsRequest)(nil),       // 31: waybook.account.v1.ListRewardsRequest
-	(*ListRewardsResponse)(nil),      // 32: waybook.account.v1.ListRewardsResponse
-	(*timestamppb.Timestamp)(nil),    // 33: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),    // 34: google.protobuf.FieldMask
+	(*ListHiddenUsersRequest)(nil),   // 14: waybook.account.v1.ListHiddenUsersRequest
+	(*ListHiddenUsersResponse)(nil),  // 15: waybook.account.v1.ListHiddenUsersResponse
+	(*ListUsersRequest)(nil),         // 16: waybook.account.v1.ListUsersRequest
+	(*ListUsersResponse)(nil),        // 17: waybook.account.v1.ListUsersResponse
+	(*AuthenticateRequest)(nil),      // 18: waybook.account.v1.AuthenticateRequest
+	(*AuthenticateResponse)(nil),     // 19: waybook.account.v1.AuthenticateResponse
+	(*RegisterUserRequest)(nil),      // 20: waybook.account.v1.RegisterUserRequest
+	(*RegisterUserResponse)(nil),     // 21: waybook.account.v1.RegisterUserResponse
+	(*CreateInvitationRequest)(nil),  // 22: waybook.account.v1.CreateInvitationRequest
+	(*CreateInvitationResponse)(nil), // 23: waybook.account.v1.CreateInvitationResponse
+	(*UpdateProfileRequest)(nil),     // 24: waybook.account.v1.UpdateProfileRequest
+	(*UpdateProfileResponse)(nil),    // 25: waybook.account.v1.UpdateProfileResponse
+	(*ChangePasswordRequest)(nil),    // 26: waybook.account.v1.ChangePasswordRequest
+	(*ChangePasswordResponse)(nil),   // 27: waybook.account.v1.ChangePasswordResponse
+	(*OpenSessionRequest)(nil),       // 28: waybook.account.v1.OpenSessionRequest
+	(*OpenSessionResponse)(nil),      // 29: waybook.account.v1.OpenSessionResponse
+	(*VerifySessionRequest)(nil),     // 30: waybook.account.v1.VerifySessionRequest
+	(*VerifySessionResponse)(nil),    // 31: waybook.account.v1.VerifySessionResponse
+	(*CloseSessionRequest)(nil),      // 32: waybook.account.v1.CloseSessionRequest
+	(*CloseSessionResponse)(nil),     // 33: waybook.account.v1.CloseSessionResponse
+	(*CloseAllSessionsRequest)(nil),  // 34: waybook.account.v1.CloseAllSessionsRequest
+	(*CloseAllSessionsResponse)(nil), // 35: waybook.account.v1.CloseAllSessionsResponse
+	(*ListSessionsRequest)(nil),      // 36: waybook.account.v1.ListSessionsRequest
+	(*ListSessionsResponse)(nil),     // 37: waybook.account.v1.ListSessionsResponse
+	(*GrantRewardsRequest)(nil),      // 38: waybook.account.v1.GrantRewardsRequest
+	(*Grant)(nil),                    // 39: waybook.account.v1.Grant
+	(*GrantRewardsResponse)(nil),     // 40: waybook.account.v1.GrantRewardsResponse
+	(*ListRewardsRequest)(nil),       // 41: waybook.account.v1.ListRewardsRequest
+	(*ListRewardsResponse)(nil),      // 42: waybook.account.v1.ListRewardsResponse
+	(*timestamppb.Timestamp)(nil),    // 43: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),    // 44: google.protobuf.FieldMask
 }
 var file_waybook_account_v1_account_proto_depIdxs = []int32{
-	33, // 0: waybook.account.v1.User.create_time:type_name -> google.protobuf.Timestamp
+	43, // 0: waybook.account.v1.User.create_time:type_name -> google.protobuf.Timestamp
 	0,  // 1: waybook.account.v1.User.password_form:type_name -> waybook.account.v1.PasswordForm
-	33, // 2: waybook.account.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
-	33, // 3: waybook.account.v1.Session.create_time:type_name -> google.protobuf.Timestamp
-	33, // 4: waybook.account.v1.Session.last_used_time:type_name -> google.protobuf.Timestamp
+	43, // 2: waybook.account.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
+	43, // 3: waybook.account.v1.Session.create_time:type_name -> google.protobuf.Timestamp
+	43, // 4: waybook.account.v1.Session.last_used_time:type_name -> google.protobuf.Timestamp
 	1,  // 5: waybook.account.v1.CreateUserResponse.user:type_name -> waybook.account.v1.User
 	1,  // 6: waybook.account.v1.GetUserResponse.user:type_name -> waybook.account.v1.User
 	1,  // 7: waybook.account.v1.BatchGetUsersResponse.users:type_name -> waybook.account.v1.User
-	34, // 8: waybook.account.v1.UpdateUserRequest.update_mask:type_name -> google.protobuf.FieldMask
+	44, // 8: waybook.account.v1.UpdateUserRequest.update_mask:type_name -> google.protobuf.FieldMask
 	1,  // 9: waybook.account.v1.UpdateUserResponse.user:type_name -> waybook.account.v1.User
 	1,  // 10: waybook.account.v1.ListUsersResponse.users:type_name -> waybook.account.v1.User
 	1,  // 11: waybook.account.v1.AuthenticateResponse.user:type_name -> waybook.account.v1.User
 	2,  // 12: waybook.account.v1.AuthenticateResponse.session:type_name -> waybook.account.v1.Session
-	2,  // 13: waybook.account.v1.OpenSessionResponse.session:type_name -> waybook.account.v1.Session
-	2,  // 14: waybook.account.v1.VerifySessionResponse.session:type_name -> waybook.account.v1.Session
-	2,  // 15: waybook.account.v1.ListSessionsResponse.sessions:type_name -> waybook.account.v1.Session
-	29, // 16: waybook.account.v1.GrantRewardsRequest.grants:type_name -> waybook.account.v1.Grant
-	3,  // 17: waybook.account.v1.ListRewardsResponse.rewards:type_name -> waybook.account.v1.Reward
-	4,  // 18: waybook.account.v1.AccountService.CreateUser:input_type -> waybook.account.v1.CreateUserRequest
-	6,  // 19: waybook.account.v1.AccountService.GetUser:input_type -> waybook.account.v1.GetUserRequest
-	8,  // 20: waybook.account.v1.AccountService.BatchGetUsers:input_type -> waybook.account.v1.BatchGetUsersRequest
-	10, // 21: waybook.account.v1.AccountService.UpdateUser:input_type -> waybook.account.v1.UpdateUserRequest
-	12, // 22: waybook.account.v1.AccountService.DeleteUser:input_type -> waybook.account.v1.DeleteUserRequest
-	14, // 23: waybook.account.v1.AccountService.ListUsers:input_type -> waybook.account.v1.ListUsersRequest
-	16, // 24: waybook.account.v1.AccountService.Authenticate:input_type -> waybook.account.v1.AuthenticateRequest
-	18, // 25: waybook.account.v1.AccountService.OpenSession:input_type -> waybook.account.v1.OpenSessionRequest
-	20, // 26: waybook.account.v1.AccountService.VerifySession:input_type -> waybook.account.v1.VerifySessionRequest
-	22, // 27: waybook.account.v1.AccountService.CloseSession:input_type -> waybook.account.v1.CloseSessionRequest
-	24, // 28: waybook.account.v1.AccountService.CloseAllSessions:input_type -> waybook.account.v1.CloseAllSessionsRequest
-	26, // 29: waybook.account.v1.AccountService.ListSessions:input_type -> waybook.account.v1.ListSessionsRequest
-	28, // 30: waybook.account.v1.AccountService.GrantRewards:input_type -> waybook.account.v1.GrantRewardsRequest
-	31, // 31: waybook.account.v1.AccountService.ListRewards:input_type -> waybook.account.v1.ListRewardsRequest
-	5,  // 32: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
-	7,  // 33: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
-	9,  // 34: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
-	11, // 35: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
-	13, // 36: waybook.account.v1.AccountService.DeleteUser:output_type -> waybook.account.v1.DeleteUserResponse
-	15, // 37: waybook.account.v1.AccountService.ListUsers:output_type -> waybook.account.v1.ListUsersResponse
-	17, // 38: waybook.account.v1.AccountService.Authenticate:output_type -> waybook.account.v1.AuthenticateResponse
-	19, // 39: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
-	21, // 40: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
-	23, // 41: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
-	25, // 42: waybook.account.v1.AccountService.CloseAllSessions:output_type -> waybook.account.v1.CloseAllSessionsResponse
-	27, // 43: waybook.account.v1.AccountService.ListSessions:output_type -> waybook.account.v1.ListSessionsResponse
-	30, // 44: waybook.account.v1.AccountService.GrantRewards:output_type -> waybook.account.v1.GrantRewardsResponse
-	32, // 45: waybook.account.v1.AccountService.ListRewards:output_type -> waybook.account.v1.ListRewardsResponse
-	32, // [32:46] is the sub-list for method output_type
-	18, // [18:32] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	1,  // 13: waybook.account.v1.RegisterUserResponse.user:type_name -> waybook.account.v1.User
+	43, // 14: waybook.account.v1.CreateInvitationResponse.expire_time:type_name -> google.protobuf.Timestamp
+	44, // 15: waybook.account.v1.UpdateProfileRequest.update_mask:type_name -> google.protobuf.FieldMask
+	1,  // 16: waybook.account.v1.UpdateProfileResponse.user:type_name -> waybook.account.v1.User
+	2,  // 17: waybook.account.v1.OpenSessionResponse.session:type_name -> waybook.account.v1.Session
+	2,  // 18: waybook.account.v1.VerifySessionResponse.session:type_name -> waybook.account.v1.Session
+	2,  // 19: waybook.account.v1.ListSessionsResponse.sessions:type_name -> waybook.account.v1.Session
+	39, // 20: waybook.account.v1.GrantRewardsRequest.grants:type_name -> waybook.account.v1.Grant
+	3,  // 21: waybook.account.v1.ListRewardsResponse.rewards:type_name -> waybook.account.v1.Reward
+	4,  // 22: waybook.account.v1.AccountService.CreateUser:input_type -> waybook.account.v1.CreateUserRequest
+	6,  // 23: waybook.account.v1.AccountService.GetUser:input_type -> waybook.account.v1.GetUserRequest
+	8,  // 24: waybook.account.v1.AccountService.BatchGetUsers:input_type -> waybook.account.v1.BatchGetUsersRequest
+	10, // 25: waybook.account.v1.AccountService.UpdateUser:input_type -> waybook.account.v1.UpdateUserRequest
+	12, // 26: waybook.account.v1.AccountService.DeleteUser:input_type -> waybook.account.v1.DeleteUserRequest
+	14, // 27: waybook.account.v1.AccountService.ListHiddenUsers:input_type -> waybook.account.v1.ListHiddenUsersRequest
+	16, // 28: waybook.account.v1.AccountService.ListUsers:input_type -> waybook.account.v1.ListUsersRequest
+	18, // 29: waybook.account.v1.AccountService.Authenticate:input_type -> waybook.account.v1.AuthenticateRequest
+	20, // 30: waybook.account.v1.AccountService.RegisterUser:input_type -> waybook.account.v1.RegisterUserRequest
+	22, // 31: waybook.account.v1.AccountService.CreateInvitation:input_type -> waybook.account.v1.CreateInvitationRequest
+	24, // 32: waybook.account.v1.AccountService.UpdateProfile:input_type -> waybook.account.v1.UpdateProfileRequest
+	26, // 33: waybook.account.v1.AccountService.ChangePassword:input_type -> waybook.account.v1.ChangePasswordRequest
+	28, // 34: waybook.account.v1.AccountService.OpenSession:input_type -> waybook.account.v1.OpenSessionRequest
+	30, // 35: waybook.account.v1.AccountService.VerifySession:input_type -> waybook.account.v1.VerifySessionRequest
+	32, // 36: waybook.account.v1.AccountService.CloseSession:input_type -> waybook.account.v1.CloseSessionRequest
+	34, // 37: waybook.account.v1.AccountService.CloseAllSessions:input_type -> waybook.account.v1.CloseAllSessionsRequest
+	36, // 38: waybook.account.v1.AccountService.ListSessions:input_type -> waybook.account.v1.ListSessionsRequest
+	38, // 39: waybook.account.v1.AccountService.GrantRewards:input_type -> waybook.account.v1.GrantRewardsRequest
+	41, // 40: waybook.account.v1.AccountService.ListRewards:input_type -> waybook.account.v1.ListRewardsRequest
+	5,  // 41: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
+	7,  // 42: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
+	9,  // 43: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
+	11, // 44: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
+	13, // 45: waybook.account.v1.AccountService.DeleteUser:output_type -> waybook.account.v1.DeleteUserResponse
+	15, // 46: waybook.account.v1.AccountService.ListHiddenUsers:output_type -> waybook.account.v1.ListHiddenUsersResponse
+	17, // 47: waybook.account.v1.AccountService.ListUsers:output_type -> waybook.account.v1.ListUsersResponse
+	19, // 48: waybook.account.v1.AccountService.Authenticate:output_type -> waybook.account.v1.AuthenticateResponse
+	21, // 49: waybook.account.v1.AccountService.RegisterUser:output_type -> waybook.account.v1.RegisterUserResponse
+	23, // 50: waybook.account.v1.AccountService.CreateInvitation:output_type -> waybook.account.v1.CreateInvitationResponse
+	25, // 51: waybook.account.v1.AccountService.UpdateProfile:output_type -> waybook.account.v1.UpdateProfileResponse
+	27, // 52: waybook.account.v1.AccountService.ChangePassword:output_type -> waybook.account.v1.ChangePasswordResponse
+	29, // 53: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
+	31, // 54: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
+	33, // 55: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
+	35, // 56: waybook.account.v1.AccountService.CloseAllSessions:output_type -> waybook.account.v1.CloseAllSessionsResponse
+	37, // 57: waybook.account.v1.AccountService.ListSessions:output_type -> waybook.account.v1.ListSessionsResponse
+	40, // 58: waybook.account.v1.AccountService.GrantRewards:output_type -> waybook.account.v1.GrantRewardsResponse
+	42, // 59: waybook.account.v1.AccountService.ListRewards:output_type -> waybook.account.v1.ListRewardsResponse
+	41, // [41:60] is the sub-list for method output_type
+	22, // [22:41] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_waybook_account_v1_account_proto_init() }
@@ -2225,18 +2941,20 @@ func file_waybook_account_v1_account_proto_init() {
 		return
 	}
 	file_waybook_account_v1_account_proto_msgTypes[9].OneofWrappers = []any{}
-	file_waybook_account_v1_account_proto_msgTypes[13].OneofWrappers = []any{
+	file_waybook_account_v1_account_proto_msgTypes[15].OneofWrappers = []any{
 		(*ListUsersRequest_EmailPrefix)(nil),
 		(*ListUsersRequest_NamePrefix)(nil),
 	}
-	file_waybook_account_v1_account_proto_msgTypes[24].OneofWrappers = []any{}
+	file_waybook_account_v1_account_proto_msgTypes[23].OneofWrappers = []any{}
+	file_waybook_account_v1_account_proto_msgTypes[26].OneofWrappers = []any{}
+	file_waybook_account_v1_account_proto_msgTypes[34].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_account_v1_account_proto_rawDesc), len(file_waybook_account_v1_account_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   32,
+			NumMessages:   42,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -26,8 +26,13 @@ const (
 	AccountService_BatchGetUsers_FullMethodName    = "/waybook.account.v1.AccountService/BatchGetUsers"
 	AccountService_UpdateUser_FullMethodName       = "/waybook.account.v1.AccountService/UpdateUser"
 	AccountService_DeleteUser_FullMethodName       = "/waybook.account.v1.AccountService/DeleteUser"
+	AccountService_ListHiddenUsers_FullMethodName  = "/waybook.account.v1.AccountService/ListHiddenUsers"
 	AccountService_ListUsers_FullMethodName        = "/waybook.account.v1.AccountService/ListUsers"
 	AccountService_Authenticate_FullMethodName     = "/waybook.account.v1.AccountService/Authenticate"
+	AccountService_RegisterUser_FullMethodName     = "/waybook.account.v1.AccountService/RegisterUser"
+	AccountService_CreateInvitation_FullMethodName = "/waybook.account.v1.AccountService/CreateInvitation"
+	AccountService_UpdateProfile_FullMethodName    = "/waybook.account.v1.AccountService/UpdateProfile"
+	AccountService_ChangePassword_FullMethodName   = "/waybook.account.v1.AccountService/ChangePassword"
 	AccountService_OpenSession_FullMethodName      = "/waybook.account.v1.AccountService/OpenSession"
 	AccountService_VerifySession_FullMethodName    = "/waybook.account.v1.AccountService/VerifySession"
 	AccountService_CloseSession_FullMethodName     = "/waybook.account.v1.AccountService/CloseSession"
@@ -62,6 +67,9 @@ type AccountServiceClient interface {
 	// with an empty name: delete them first. A repeated call finishes a deletion that failed, and succeeds if the user is
 	// gone. Errors: FAILED_PRECONDITION (USER_NOT_DISABLED).
 	DeleteUser(ctx context.Context, in *DeleteUserRequest, opts ...grpc.CallOption) (*DeleteUserResponse, error)
+	// Returns a page of the hidden users, by their identifiers. The servers of content ask for all of them about every five
+	// seconds, and leave out what these users own and write.
+	ListHiddenUsers(ctx context.Context, in *ListHiddenUsersRequest, opts ...grpc.CallOption) (*ListHiddenUsersResponse, error)
 	// Returns a page of all users in the order of their identifiers, or of the users whose email address or nickname
 	// begins with a text.
 	ListUsers(ctx context.Context, in *ListUsersRequest, opts ...grpc.CallOption) (*ListUsersResponse, error)
@@ -75,6 +83,25 @@ type AccountServiceClient interface {
 	// from one client address, 100 from a client address, and 100 for an email address. A successful attempt does not
 	// count, and resets the first of these counts.
 	Authenticate(ctx context.Context, in *AuthenticateRequest, opts ...grpc.CallOption) (*AuthenticateResponse, error)
+	// Creates a user for a stranger, as -registration allows, and opens no session. Errors: FAILED_PRECONDITION
+	// (REGISTRATION_CLOSED), PERMISSION_DENIED (INVITATION_INVALID, the same for an invitation that is unknown, used or
+	// expired), ALREADY_EXISTS (EMAIL_TAKEN), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, with google.rpc.RetryInfo).
+	//
+	// Limits apply to each hour by the clock, over all replicas: 10 attempts from a client address, and 300 in all. An
+	// attempt counts whatever comes of it, unless it lacks an invitation that it needs.
+	RegisterUser(ctx context.Context, in *RegisterUserRequest, opts ...grpc.CallOption) (*RegisterUserResponse, error)
+	// Creates an invitation, with which one user can register within seven days. The service stores only the SHA-256 of
+	// its code, so a repeated call creates another invitation. Errors: FAILED_PRECONDITION (INVITATIONS_OFF: -registration
+	// is not invite).
+	CreateInvitation(ctx context.Context, in *CreateInvitationRequest, opts ...grpc.CallOption) (*CreateInvitationResponse, error)
+	// Changes what a user shows of himself to others; fields that are not set keep their values. Errors: NOT_FOUND
+	// (USER_NOT_FOUND).
+	UpdateProfile(ctx context.Context, in *UpdateProfileRequest, opts ...grpc.CallOption) (*UpdateProfileResponse, error)
+	// Changes the password of a user who gives the old one. The same write closes the user's other open sessions, and a
+	// login that is under way with the old password opens no session. The session of the request stays open. Errors:
+	// UNAUTHENTICATED (PASSWORD_INCORRECT, or LOGIN_REQUIRED if the session is not open or ends meanwhile),
+	// RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS). A wrong password counts as a failed attempt of Authenticate.
+	ChangePassword(ctx context.Context, in *ChangePasswordRequest, opts ...grpc.CallOption) (*ChangePasswordResponse, error)
 	// Opens a session for a user, without the password. No later call returns its secret, because the service stores only
 	// the SHA-256; so a repeated call opens another session. If the user has too many open sessions (100 by default), the
 	// oldest are closed. Errors: NOT_FOUND (USER_NOT_FOUND), UNAUTHENTICATED (LOGIN_REQUIRED: the user is disabled).
@@ -86,7 +113,8 @@ type AccountServiceClient interface {
 	// NOT_FOUND (SESSION_NOT_FOUND: the user has no session with this session_id).
 	CloseSession(ctx context.Context, in *CloseSessionRequest, opts ...grpc.CallOption) (*CloseSessionResponse, error)
 	// Closes all open sessions of a user in one write. The service refuses them from then on, and a login that is under
-	// way opens no session. Errors: NOT_FOUND (USER_NOT_FOUND).
+	// way opens no session. One session may be kept. Errors: NOT_FOUND (USER_NOT_FOUND), UNAUTHENTICATED (LOGIN_REQUIRED:
+	// the session to keep is not open).
 	CloseAllSessions(ctx context.Context, in *CloseAllSessionsRequest, opts ...grpc.CallOption) (*CloseAllSessionsResponse, error)
 	// Returns a page of a user's open sessions, in no particular order and without secrets. A page that is not the last
 	// may be empty. Errors: NOT_FOUND (USER_NOT_FOUND).
@@ -156,6 +184,16 @@ func (c *accountServiceClient) DeleteUser(ctx context.Context, in *DeleteUserReq
 	return out, nil
 }
 
+func (c *accountServiceClient) ListHiddenUsers(ctx context.Context, in *ListHiddenUsersRequest, opts ...grpc.CallOption) (*ListHiddenUsersResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListHiddenUsersResponse)
+	err := c.cc.Invoke(ctx, AccountService_ListHiddenUsers_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *accountServiceClient) ListUsers(ctx context.Context, in *ListUsersRequest, opts ...grpc.CallOption) (*ListUsersResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListUsersResponse)
@@ -170,6 +208,46 @@ func (c *accountServiceClient) Authenticate(ctx context.Context, in *Authenticat
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(AuthenticateResponse)
 	err := c.cc.Invoke(ctx, AccountService_Authenticate_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *accountServiceClient) RegisterUser(ctx context.Context, in *RegisterUserRequest, opts ...grpc.CallOption) (*RegisterUserResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RegisterUserResponse)
+	err := c.cc.Invoke(ctx, AccountService_RegisterUser_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *accountServiceClient) CreateInvitation(ctx context.Context, in *CreateInvitationRequest, opts ...grpc.CallOption) (*CreateInvitationResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CreateInvitationResponse)
+	err := c.cc.Invoke(ctx, AccountService_CreateInvitation_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *accountServiceClient) UpdateProfile(ctx context.Context, in *UpdateProfileRequest, opts ...grpc.CallOption) (*UpdateProfileResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(UpdateProfileResponse)
+	err := c.cc.Invoke(ctx, AccountService_UpdateProfile_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *accountServiceClient) ChangePassword(ctx context.Context, in *ChangePasswordRequest, opts ...grpc.CallOption) (*ChangePasswordResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ChangePasswordResponse)
+	err := c.cc.Invoke(ctx, AccountService_ChangePassword_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -271,6 +349,9 @@ type AccountServiceServer interface {
 	// with an empty name: delete them first. A repeated call finishes a deletion that failed, and succeeds if the user is
 	// gone. Errors: FAILED_PRECONDITION (USER_NOT_DISABLED).
 	DeleteUser(context.Context, *DeleteUserRequest) (*DeleteUserResponse, error)
+	// Returns a page of the hidden users, by their identifiers. The servers of content ask for all of them about every five
+	// seconds, and leave out what these users own and write.
+	ListHiddenUsers(context.Context, *ListHiddenUsersRequest) (*ListHiddenUsersResponse, error)
 	// Returns a page of all users in the order of their identifiers, or of the users whose email address or nickname
 	// begins with a text.
 	ListUsers(context.Context, *ListUsersRequest) (*ListUsersResponse, error)
@@ -284,6 +365,25 @@ type AccountServiceServer interface {
 	// from one client address, 100 from a client address, and 100 for an email address. A successful attempt does not
 	// count, and resets the first of these counts.
 	Authenticate(context.Context, *AuthenticateRequest) (*AuthenticateResponse, error)
+	// Creates a user for a stranger, as -registration allows, and opens no session. Errors: FAILED_PRECONDITION
+	// (REGISTRATION_CLOSED), PERMISSION_DENIED (INVITATION_INVALID, the same for an invitation that is unknown, used or
+	// expired), ALREADY_EXISTS (EMAIL_TAKEN), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, with google.rpc.RetryInfo).
+	//
+	// Limits apply to each hour by the clock, over all replicas: 10 attempts from a client address, and 300 in all. An
+	// attempt counts whatever comes of it, unless it lacks an invitation that it needs.
+	RegisterUser(context.Context, *RegisterUserRequest) (*RegisterUserResponse, error)
+	// Creates an invitation, with which one user can register within seven days. The service stores only the SHA-256 of
+	// its code, so a repeated call creates another invitation. Errors: FAILED_PRECONDITION (INVITATIONS_OFF: -registration
+	// is not invite).
+	CreateInvitation(context.Context, *CreateInvitationRequest) (*CreateInvitationResponse, error)
+	// Changes what a user shows of himself to others; fields that are not set keep their values. Errors: NOT_FOUND
+	// (USER_NOT_FOUND).
+	UpdateProfile(context.Context, *UpdateProfileRequest) (*UpdateProfileResponse, error)
+	// Changes the password of a user who gives the old one. The same write closes the user's other open sessions, and a
+	// login that is under way with the old password opens no session. The session of the request stays open. Errors:
+	// UNAUTHENTICATED (PASSWORD_INCORRECT, or LOGIN_REQUIRED if the session is not open or ends meanwhile),
+	// RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS). A wrong password counts as a failed attempt of Authenticate.
+	ChangePassword(context.Context, *ChangePasswordRequest) (*ChangePasswordResponse, error)
 	// Opens a session for a user, without the password. No later call returns its secret, because the service stores only
 	// the SHA-256; so a repeated call opens another session. If the user has too many open sessions (100 by default), the
 	// oldest are closed. Errors: NOT_FOUND (USER_NOT_FOUND), UNAUTHENTICATED (LOGIN_REQUIRED: the user is disabled).
@@ -295,7 +395,8 @@ type AccountServiceServer interface {
 	// NOT_FOUND (SESSION_NOT_FOUND: the user has no session with this session_id).
 	CloseSession(context.Context, *CloseSessionRequest) (*CloseSessionResponse, error)
 	// Closes all open sessions of a user in one write. The service refuses them from then on, and a login that is under
-	// way opens no session. Errors: NOT_FOUND (USER_NOT_FOUND).
+	// way opens no session. One session may be kept. Errors: NOT_FOUND (USER_NOT_FOUND), UNAUTHENTICATED (LOGIN_REQUIRED:
+	// the session to keep is not open).
 	CloseAllSessions(context.Context, *CloseAllSessionsRequest) (*CloseAllSessionsResponse, error)
 	// Returns a page of a user's open sessions, in no particular order and without secrets. A page that is not the last
 	// may be empty. Errors: NOT_FOUND (USER_NOT_FOUND).
@@ -330,11 +431,26 @@ func (UnimplementedAccountServiceServer) UpdateUser(context.Context, *UpdateUser
 func (UnimplementedAccountServiceServer) DeleteUser(context.Context, *DeleteUserRequest) (*DeleteUserResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method DeleteUser not implemented")
 }
+func (UnimplementedAccountServiceServer) ListHiddenUsers(context.Context, *ListHiddenUsersRequest) (*ListHiddenUsersResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListHiddenUsers not implemented")
+}
 func (UnimplementedAccountServiceServer) ListUsers(context.Context, *ListUsersRequest) (*ListUsersResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListUsers not implemented")
 }
 func (UnimplementedAccountServiceServer) Authenticate(context.Context, *AuthenticateRequest) (*AuthenticateResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Authenticate not implemented")
+}
+func (UnimplementedAccountServiceServer) RegisterUser(context.Context, *RegisterUserRequest) (*RegisterUserResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RegisterUser not implemented")
+}
+func (UnimplementedAccountServiceServer) CreateInvitation(context.Context, *CreateInvitationRequest) (*CreateInvitationResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CreateInvitation not implemented")
+}
+func (UnimplementedAccountServiceServer) UpdateProfile(context.Context, *UpdateProfileRequest) (*UpdateProfileResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method UpdateProfile not implemented")
+}
+func (UnimplementedAccountServiceServer) ChangePassword(context.Context, *ChangePasswordRequest) (*ChangePasswordResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ChangePassword not implemented")
 }
 func (UnimplementedAccountServiceServer) OpenSession(context.Context, *OpenSessionRequest) (*OpenSessionResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method OpenSession not implemented")
@@ -468,6 +584,24 @@ func _AccountService_DeleteUser_Handler(srv interface{}, ctx context.Context, de
 	return interceptor(ctx, in, info, handler)
 }
 
+func _AccountService_ListHiddenUsers_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListHiddenUsersRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AccountServiceServer).ListHiddenUsers(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AccountService_ListHiddenUsers_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AccountServiceServer).ListHiddenUsers(ctx, req.(*ListHiddenUsersRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _AccountService_ListUsers_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListUsersRequest)
 	if err := dec(in); err != nil {
@@ -500,6 +634,78 @@ func _AccountService_Authenticate_Handler(srv interface{}, ctx context.Context, 
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(AccountServiceServer).Authenticate(ctx, req.(*AuthenticateRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AccountService_RegisterUser_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RegisterUserRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AccountServiceServer).RegisterUser(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AccountService_RegisterUser_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AccountServiceServer).RegisterUser(ctx, req.(*RegisterUserRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AccountService_CreateInvitation_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CreateInvitationRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AccountServiceServer).CreateInvitation(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AccountService_CreateInvitation_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AccountServiceServer).CreateInvitation(ctx, req.(*CreateInvitationRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AccountService_UpdateProfile_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UpdateProfileRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AccountServiceServer).UpdateProfile(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AccountService_UpdateProfile_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AccountServiceServer).UpdateProfile(ctx, req.(*UpdateProfileRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AccountService_ChangePassword_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ChangePasswordRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AccountServiceServer).ChangePassword(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AccountService_ChangePassword_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AccountServiceServer).ChangePassword(ctx, req.(*ChangePasswordRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -658,12 +864,32 @@ var AccountService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _AccountService_DeleteUser_Handler,
 		},
 		{
+			MethodName: "ListHiddenUsers",
+			Handler:    _AccountService_ListHiddenUsers_Handler,
+		},
+		{
 			MethodName: "ListUsers",
 			Handler:    _AccountService_ListUsers_Handler,
 		},
 		{
 			MethodName: "Authenticate",
 			Handler:    _AccountService_Authenticate_Handler,
+		},
+		{
+			MethodName: "RegisterUser",
+			Handler:    _AccountService_RegisterUser_Handler,
+		},
+		{
+			MethodName: "CreateInvitation",
+			Handler:    _AccountService_CreateInvitation_Handler,
+		},
+		{
+			MethodName: "UpdateProfile",
+			Handler:    _AccountService_UpdateProfile_Handler,
+		},
+		{
+			MethodName: "ChangePassword",
+			Handler:    _AccountService_ChangePassword_Handler,
 		},
 		{
 			MethodName: "OpenSession",

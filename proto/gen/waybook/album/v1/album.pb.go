@@ -1072,7 +1072,9 @@ type ListAlbumsRequest struct {
 	// next_page_token of the previous page; empty for the first page.
 	PageToken string `protobuf:"bytes,7,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	// Only albums in this box, of any size, with VIEW_SUMMARY; the summaries have their location and category.
-	Box           *v1.Box `protobuf:"bytes,8,opt,name=box,proto3" json:"box,omitempty"`
+	Box *v1.Box `protobuf:"bytes,8,opt,name=box,proto3" json:"box,omitempty"`
+	// With owner_id, whether to list the albums of a hidden user, too; otherwise they fail with NOT_FOUND (USER_NOT_FOUND).
+	WithHidden    bool `protobuf:"varint,9,opt,name=with_hidden,json=withHidden,proto3" json:"with_hidden,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1161,6 +1163,13 @@ func (x *ListAlbumsRequest) GetBox() *v1.Box {
 		return x.Box
 	}
 	return nil
+}
+
+func (x *ListAlbumsRequest) GetWithHidden() bool {
+	if x != nil {
+		return x.WithHidden
+	}
+	return false
 }
 
 type ListAlbumsResponse struct {
@@ -1318,7 +1327,7 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x06albums\x18\x01 \x03(\v2\x17.waybook.album.v1.AlbumR\x06albums\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1d\n" +
 	"\n" +
-	"read_count\x18\x03 \x01(\x05R\treadCount\"\xa6\x06\n" +
+	"read_count\x18\x03 \x01(\x05R\treadCount\"\xc7\x06\n" +
 	"\x11ListAlbumsRequest\x12&\n" +
 	"\bowner_id\x18\x01 \x01(\x03B\v\xbaH\x04\"\x02(\x00\x90\xb5\x18\x01R\aownerId\x12E\n" +
 	"\bcategory\x18\x02 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12:\n" +
@@ -1328,7 +1337,9 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\tpage_size\x18\x06 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\a \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12&\n" +
-	"\x03box\x18\b \x01(\v2\x14.waybook.type.v1.BoxR\x03box:\x86\x03\xbaH\x82\x03\x1ak\n" +
+	"\x03box\x18\b \x01(\v2\x14.waybook.type.v1.BoxR\x03box\x12\x1f\n" +
+	"\vwith_hidden\x18\t \x01(\bR\n" +
+	"withHidden:\x86\x03\xbaH\x82\x03\x1ak\n" +
 	"\"list_albums.category_without_owner\x12\x1bcategory: not with owner_id\x1a(this.category == 0 || this.owner_id == 0\x1an\n" +
 	"\x1dlist_albums.after_by_creation\x12 after_album_id: only by creation\x1a+this.after_album_id == 0 || this.order == 0\x1a\xa2\x01\n" +
 	"\x0flist_albums.box\x12(box: only with category and VIEW_SUMMARY\x1ae!has(this.box) || this.owner_id == 0 && this.order == 0 && this.after_album_id == 0 && this.view == 1\"\xc4\x01\n" +

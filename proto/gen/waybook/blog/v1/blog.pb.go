@@ -1619,7 +1619,9 @@ type ListBlogsRequest struct {
 	// next_page_token of the previous page; empty for the first page.
 	PageToken string `protobuf:"bytes,10,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	// Only entries in this box, of any size, with VIEW_SUMMARY; the summaries have their location and category.
-	Box           *v1.Box `protobuf:"bytes,11,opt,name=box,proto3" json:"box,omitempty"`
+	Box *v1.Box `protobuf:"bytes,11,opt,name=box,proto3" json:"box,omitempty"`
+	// With author_id, whether to list the entries of a hidden user, too; otherwise they fail with NOT_FOUND (USER_NOT_FOUND).
+	WithHidden    bool `protobuf:"varint,12,opt,name=with_hidden,json=withHidden,proto3" json:"with_hidden,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1729,6 +1731,13 @@ func (x *ListBlogsRequest) GetBox() *v1.Box {
 		return x.Box
 	}
 	return nil
+}
+
+func (x *ListBlogsRequest) GetWithHidden() bool {
+	if x != nil {
+		return x.WithHidden
+	}
+	return false
 }
 
 type ListBlogsResponse struct {
@@ -2213,7 +2222,7 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x05blogs\x18\x01 \x03(\v2\x15.waybook.blog.v1.BlogR\x05blogs\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1d\n" +
 	"\n" +
-	"read_count\x18\x03 \x01(\x05R\treadCount\"\xda\v\n" +
+	"read_count\x18\x03 \x01(\x05R\treadCount\"\xfb\v\n" +
 	"\x10ListBlogsRequest\x12(\n" +
 	"\tauthor_id\x18\x01 \x01(\x03B\v\xbaH\x04\"\x02(\x00\x90\xb5\x18\x01R\bauthorId\x127\n" +
 	"\x04type\x18\x02 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04type\x12:\n" +
@@ -2228,7 +2237,9 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\n" +
 	"page_token\x18\n" +
 	" \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12&\n" +
-	"\x03box\x18\v \x01(\v2\x14.waybook.type.v1.BoxR\x03box:\x85\a\xbaH\x81\a\x1a\xa9\x01\n" +
+	"\x03box\x18\v \x01(\v2\x14.waybook.type.v1.BoxR\x03box\x12\x1f\n" +
+	"\vwith_hidden\x18\f \x01(\bR\n" +
+	"withHidden:\x85\a\xbaH\x81\a\x1a\xa9\x01\n" +
 	"\x1dlist_blogs.author_by_creation\x12Oauthor_id: must be given, unless entries are listed by planned date or in a box\x1a7this.author_id != 0 || this.order != 0 || has(this.box)\x1ai\n" +
 	"\x18list_blogs.recent_of_all\x12%author_id: not with BLOG_ORDER_RECENT\x1a&this.author_id == 0 || this.order != 2\x1a{\n" +
 	"\x19list_blogs.type_of_recent\x12*type: only with BLOG_ORDER_RECENT or a box\x1a2this.type == 0 || this.order == 2 || has(this.box)\x1a\xa8\x01\n" +

@@ -44,7 +44,9 @@ type Comment struct {
 	// (docs/moving-in.md).
 	OldId string `protobuf:"bytes,6,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
 	// In replies of ListCommentsByAuthor, the album, the entry or the landmark that it is on.
-	ParentId      *int64 `protobuf:"varint,7,opt,name=parent_id,json=parentId,proto3,oneof" json:"parent_id,omitempty"`
+	ParentId *int64 `protobuf:"varint,7,opt,name=parent_id,json=parentId,proto3,oneof" json:"parent_id,omitempty"`
+	// Likewise, the kind of that.
+	ParentKind    *v1.Kind `protobuf:"varint,8,opt,name=parent_kind,json=parentKind,proto3,enum=waybook.type.v1.Kind,oneof" json:"parent_kind,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -126,6 +128,13 @@ func (x *Comment) GetParentId() int64 {
 		return *x.ParentId
 	}
 	return 0
+}
+
+func (x *Comment) GetParentKind() v1.Kind {
+	if x != nil && x.ParentKind != nil {
+		return *x.ParentKind
+	}
+	return v1.Kind(0)
 }
 
 // The reply of the content's owner to a comment.
@@ -1188,7 +1197,7 @@ var File_waybook_comment_v1_comment_proto protoreflect.FileDescriptor
 
 const file_waybook_comment_v1_comment_proto_rawDesc = "" +
 	"\n" +
-	" waybook/comment/v1/comment.proto\x12\x12waybook.comment.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1dwaybook/type/v1/options.proto\x1a\x1awaybook/type/v1/type.proto\"\xa3\x02\n" +
+	" waybook/comment/v1/comment.proto\x12\x12waybook.comment.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1dwaybook/type/v1/options.proto\x1a\x1awaybook/type/v1/type.proto\"\xf0\x02\n" +
 	"\aComment\x12\x1d\n" +
 	"\n" +
 	"comment_id\x18\x01 \x01(\x03R\tcommentId\x120\n" +
@@ -1198,9 +1207,12 @@ const file_waybook_comment_v1_comment_proto_rawDesc = "" +
 	"\x04text\x18\x04 \x01(\tR\x04text\x12/\n" +
 	"\x05reply\x18\x05 \x01(\v2\x19.waybook.comment.v1.ReplyR\x05reply\x12\x15\n" +
 	"\x06old_id\x18\x06 \x01(\tR\x05oldId\x12 \n" +
-	"\tparent_id\x18\a \x01(\x03H\x00R\bparentId\x88\x01\x01B\f\n" +
+	"\tparent_id\x18\a \x01(\x03H\x00R\bparentId\x88\x01\x01\x12;\n" +
+	"\vparent_kind\x18\b \x01(\x0e2\x15.waybook.type.v1.KindH\x01R\n" +
+	"parentKind\x88\x01\x01B\f\n" +
 	"\n" +
-	"_parent_id\"X\n" +
+	"_parent_idB\x0e\n" +
+	"\f_parent_kind\"X\n" +
 	"\x05Reply\x12;\n" +
 	"\vcreate_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"createTime\x12\x12\n" +
@@ -1269,7 +1281,7 @@ const file_waybook_comment_v1_comment_proto_rawDesc = "" +
 	"\x02on\x12\x05\xbaH\x02\b\x01\"`\n" +
 	"\x1eRemoveCommentsByAuthorResponse\x12#\n" +
 	"\rremoved_count\x18\x01 \x01(\x05R\fremovedCount\x12\x19\n" +
-	"\bhas_more\x18\x02 \x01(\bR\ahasMore2\xfa\x05\n" +
+	"\bhas_more\x18\x02 \x01(\bR\ahasMore2\x80\x06\n" +
 	"\x0eCommentService\x12j\n" +
 	"\n" +
 	"AddComment\x12%.waybook.comment.v1.AddCommentRequest\x1a&.waybook.comment.v1.AddCommentResponse\"\r\xaa\xbb\x18\x06\n" +
@@ -1281,8 +1293,9 @@ const file_waybook_comment_v1_comment_proto_rawDesc = "" +
 	"\x04edge\x90\x02\x02\x12p\n" +
 	"\fListComments\x12'.waybook.comment.v1.ListCommentsRequest\x1a(.waybook.comment.v1.ListCommentsResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01\x12\x82\x01\n" +
-	"\x14ListCommentsByAuthor\x12/.waybook.comment.v1.ListCommentsByAuthorRequest\x1a0.waybook.comment.v1.ListCommentsByAuthorResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12\x9a\x01\n" +
-	"\x16RemoveCommentsByAuthor\x121.waybook.comment.v1.RemoveCommentsByAuthorRequest\x1a2.waybook.comment.v1.RemoveCommentsByAuthorResponse\"\x19\xaa\xbb\x18\x12\x12\x10comments_removed\x90\x02\x02BEP\x01ZAgithub.com/waybook/waybook/proto/gen/waybook/comment/v1;commentv1b\x06proto3"
+	"\x14ListCommentsByAuthor\x12/.waybook.comment.v1.ListCommentsByAuthorRequest\x1a0.waybook.comment.v1.ListCommentsByAuthorResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12\xa0\x01\n" +
+	"\x16RemoveCommentsByAuthor\x121.waybook.comment.v1.RemoveCommentsByAuthorRequest\x1a2.waybook.comment.v1.RemoveCommentsByAuthorResponse\"\x1f\xaa\xbb\x18\x18\n" +
+	"\x04edge\x12\x10comments_removed\x90\x02\x02BEP\x01ZAgithub.com/waybook/waybook/proto/gen/waybook/comment/v1;commentv1b\x06proto3"
 
 var (
 	file_waybook_comment_v1_comment_proto_rawDescOnce sync.Once
@@ -1320,30 +1333,31 @@ var file_waybook_comment_v1_comment_proto_depIdxs = []int32{
 	14, // 0: waybook.comment.v1.Comment.author:type_name -> waybook.type.v1.Profile
 	15, // 1: waybook.comment.v1.Comment.create_time:type_name -> google.protobuf.Timestamp
 	1,  // 2: waybook.comment.v1.Comment.reply:type_name -> waybook.comment.v1.Reply
-	15, // 3: waybook.comment.v1.Reply.create_time:type_name -> google.protobuf.Timestamp
-	0,  // 4: waybook.comment.v1.AddCommentResponse.comment:type_name -> waybook.comment.v1.Comment
-	0,  // 5: waybook.comment.v1.ReplyToCommentResponse.comment:type_name -> waybook.comment.v1.Comment
-	0,  // 6: waybook.comment.v1.ListCommentsResponse.comments:type_name -> waybook.comment.v1.Comment
-	16, // 7: waybook.comment.v1.ListCommentsByAuthorRequest.kind:type_name -> waybook.type.v1.Kind
-	0,  // 8: waybook.comment.v1.ListCommentsByAuthorResponse.comments:type_name -> waybook.comment.v1.Comment
-	16, // 9: waybook.comment.v1.RemoveCommentsByAuthorRequest.kind:type_name -> waybook.type.v1.Kind
-	2,  // 10: waybook.comment.v1.CommentService.AddComment:input_type -> waybook.comment.v1.AddCommentRequest
-	4,  // 11: waybook.comment.v1.CommentService.ReplyToComment:input_type -> waybook.comment.v1.ReplyToCommentRequest
-	6,  // 12: waybook.comment.v1.CommentService.RemoveComment:input_type -> waybook.comment.v1.RemoveCommentRequest
-	8,  // 13: waybook.comment.v1.CommentService.ListComments:input_type -> waybook.comment.v1.ListCommentsRequest
-	10, // 14: waybook.comment.v1.CommentService.ListCommentsByAuthor:input_type -> waybook.comment.v1.ListCommentsByAuthorRequest
-	12, // 15: waybook.comment.v1.CommentService.RemoveCommentsByAuthor:input_type -> waybook.comment.v1.RemoveCommentsByAuthorRequest
-	3,  // 16: waybook.comment.v1.CommentService.AddComment:output_type -> waybook.comment.v1.AddCommentResponse
-	5,  // 17: waybook.comment.v1.CommentService.ReplyToComment:output_type -> waybook.comment.v1.ReplyToCommentResponse
-	7,  // 18: waybook.comment.v1.CommentService.RemoveComment:output_type -> waybook.comment.v1.RemoveCommentResponse
-	9,  // 19: waybook.comment.v1.CommentService.ListComments:output_type -> waybook.comment.v1.ListCommentsResponse
-	11, // 20: waybook.comment.v1.CommentService.ListCommentsByAuthor:output_type -> waybook.comment.v1.ListCommentsByAuthorResponse
-	13, // 21: waybook.comment.v1.CommentService.RemoveCommentsByAuthor:output_type -> waybook.comment.v1.RemoveCommentsByAuthorResponse
-	16, // [16:22] is the sub-list for method output_type
-	10, // [10:16] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	16, // 3: waybook.comment.v1.Comment.parent_kind:type_name -> waybook.type.v1.Kind
+	15, // 4: waybook.comment.v1.Reply.create_time:type_name -> google.protobuf.Timestamp
+	0,  // 5: waybook.comment.v1.AddCommentResponse.comment:type_name -> waybook.comment.v1.Comment
+	0,  // 6: waybook.comment.v1.ReplyToCommentResponse.comment:type_name -> waybook.comment.v1.Comment
+	0,  // 7: waybook.comment.v1.ListCommentsResponse.comments:type_name -> waybook.comment.v1.Comment
+	16, // 8: waybook.comment.v1.ListCommentsByAuthorRequest.kind:type_name -> waybook.type.v1.Kind
+	0,  // 9: waybook.comment.v1.ListCommentsByAuthorResponse.comments:type_name -> waybook.comment.v1.Comment
+	16, // 10: waybook.comment.v1.RemoveCommentsByAuthorRequest.kind:type_name -> waybook.type.v1.Kind
+	2,  // 11: waybook.comment.v1.CommentService.AddComment:input_type -> waybook.comment.v1.AddCommentRequest
+	4,  // 12: waybook.comment.v1.CommentService.ReplyToComment:input_type -> waybook.comment.v1.ReplyToCommentRequest
+	6,  // 13: waybook.comment.v1.CommentService.RemoveComment:input_type -> waybook.comment.v1.RemoveCommentRequest
+	8,  // 14: waybook.comment.v1.CommentService.ListComments:input_type -> waybook.comment.v1.ListCommentsRequest
+	10, // 15: waybook.comment.v1.CommentService.ListCommentsByAuthor:input_type -> waybook.comment.v1.ListCommentsByAuthorRequest
+	12, // 16: waybook.comment.v1.CommentService.RemoveCommentsByAuthor:input_type -> waybook.comment.v1.RemoveCommentsByAuthorRequest
+	3,  // 17: waybook.comment.v1.CommentService.AddComment:output_type -> waybook.comment.v1.AddCommentResponse
+	5,  // 18: waybook.comment.v1.CommentService.ReplyToComment:output_type -> waybook.comment.v1.ReplyToCommentResponse
+	7,  // 19: waybook.comment.v1.CommentService.RemoveComment:output_type -> waybook.comment.v1.RemoveCommentResponse
+	9,  // 20: waybook.comment.v1.CommentService.ListComments:output_type -> waybook.comment.v1.ListCommentsResponse
+	11, // 21: waybook.comment.v1.CommentService.ListCommentsByAuthor:output_type -> waybook.comment.v1.ListCommentsByAuthorResponse
+	13, // 22: waybook.comment.v1.CommentService.RemoveCommentsByAuthor:output_type -> waybook.comment.v1.RemoveCommentsByAuthorResponse
+	17, // [17:23] is the sub-list for method output_type
+	11, // [11:17] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_waybook_comment_v1_comment_proto_init() }

@@ -27,19 +27,141 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// The format of an original. Views and thumbnails are JPEG.
+type PhotoFormat int32
+
+const (
+	// Not set.
+	PhotoFormat_PHOTO_FORMAT_UNSPECIFIED PhotoFormat = 0
+	// JPEG.
+	PhotoFormat_PHOTO_FORMAT_JPEG PhotoFormat = 1
+	// PNG.
+	PhotoFormat_PHOTO_FORMAT_PNG PhotoFormat = 2
+	// WebP.
+	PhotoFormat_PHOTO_FORMAT_WEBP PhotoFormat = 3
+	// GIF.
+	PhotoFormat_PHOTO_FORMAT_GIF PhotoFormat = 4
+)
+
+// Enum value maps for PhotoFormat.
+var (
+	PhotoFormat_name = map[int32]string{
+		0: "PHOTO_FORMAT_UNSPECIFIED",
+		1: "PHOTO_FORMAT_JPEG",
+		2: "PHOTO_FORMAT_PNG",
+		3: "PHOTO_FORMAT_WEBP",
+		4: "PHOTO_FORMAT_GIF",
+	}
+	PhotoFormat_value = map[string]int32{
+		"PHOTO_FORMAT_UNSPECIFIED": 0,
+		"PHOTO_FORMAT_JPEG":        1,
+		"PHOTO_FORMAT_PNG":         2,
+		"PHOTO_FORMAT_WEBP":        3,
+		"PHOTO_FORMAT_GIF":         4,
+	}
+)
+
+func (x PhotoFormat) Enum() *PhotoFormat {
+	p := new(PhotoFormat)
+	*p = x
+	return p
+}
+
+func (x PhotoFormat) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (PhotoFormat) Descriptor() protoreflect.EnumDescriptor {
+	return file_waybook_photo_v1_photo_proto_enumTypes[0].Descriptor()
+}
+
+func (PhotoFormat) Type() protoreflect.EnumType {
+	return &file_waybook_photo_v1_photo_proto_enumTypes[0]
+}
+
+func (x PhotoFormat) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use PhotoFormat.Descriptor instead.
+func (PhotoFormat) EnumDescriptor() ([]byte, []int) {
+	return file_waybook_photo_v1_photo_proto_rawDescGZIP(), []int{0}
+}
+
+// A file of an uploaded photo.
+type PhotoSize int32
+
+const (
+	// Not set.
+	PhotoSize_PHOTO_SIZE_UNSPECIFIED PhotoSize = 0
+	// What was uploaded, unchanged; for the owner only, since it may tell where and when it was taken.
+	PhotoSize_PHOTO_SIZE_ORIGINAL PhotoSize = 1
+	// At most 1,600 pixels wide and high.
+	PhotoSize_PHOTO_SIZE_VIEW PhotoSize = 2
+	// At most 320 pixels wide and high.
+	PhotoSize_PHOTO_SIZE_THUMBNAIL PhotoSize = 3
+)
+
+// Enum value maps for PhotoSize.
+var (
+	PhotoSize_name = map[int32]string{
+		0: "PHOTO_SIZE_UNSPECIFIED",
+		1: "PHOTO_SIZE_ORIGINAL",
+		2: "PHOTO_SIZE_VIEW",
+		3: "PHOTO_SIZE_THUMBNAIL",
+	}
+	PhotoSize_value = map[string]int32{
+		"PHOTO_SIZE_UNSPECIFIED": 0,
+		"PHOTO_SIZE_ORIGINAL":    1,
+		"PHOTO_SIZE_VIEW":        2,
+		"PHOTO_SIZE_THUMBNAIL":   3,
+	}
+)
+
+func (x PhotoSize) Enum() *PhotoSize {
+	p := new(PhotoSize)
+	*p = x
+	return p
+}
+
+func (x PhotoSize) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (PhotoSize) Descriptor() protoreflect.EnumDescriptor {
+	return file_waybook_photo_v1_photo_proto_enumTypes[1].Descriptor()
+}
+
+func (PhotoSize) Type() protoreflect.EnumType {
+	return &file_waybook_photo_v1_photo_proto_enumTypes[1]
+}
+
+func (x PhotoSize) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use PhotoSize.Descriptor instead.
+func (PhotoSize) EnumDescriptor() ([]byte, []int) {
+	return file_waybook_photo_v1_photo_proto_rawDescGZIP(), []int{1}
+}
+
 // A photo of an album or a landmark.
 type Photo struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier, unique among the photos of albums or of landmarks.
 	PhotoId int64 `protobuf:"varint,1,opt,name=photo_id,json=photoId,proto3" json:"photo_id,omitempty"`
-	// Address of the image, of an album's photo that of the thumbnail; often a relative path; 1 to 2,000 bytes.
+	// Address of the image, of an album's photo that of the thumbnail; often a relative path; 1 to 2,000 bytes. Of an
+	// uploaded photo it is "upload/album/<album_id>/<photo_id>-thumb.jpg" or, of a landmark, the public address of the
+	// site and "/upload/poi/<poi_id>/<photo_id>-view.jpg".
 	Url string `protobuf:"bytes,2,opt,name=url,proto3" json:"url,omitempty"`
 	// Description, at most 2,000 characters; may be empty.
 	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
 	// The identifier in the old service of a photo that was moved in, if photo_id does not tell it (docs/moving-in.md).
 	OldId string `protobuf:"bytes,4,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
 	// The state of this photo, for a change that is made only if the photo is still in it.
-	Etag          string `protobuf:"bytes,5,opt,name=etag,proto3" json:"etag,omitempty"`
+	Etag string `protobuf:"bytes,5,opt,name=etag,proto3" json:"etag,omitempty"`
+	// The uploaded file; not set if the photo has only an address.
+	File          *PhotoFile `protobuf:"bytes,6,opt,name=file,proto3" json:"file,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -109,6 +231,86 @@ func (x *Photo) GetEtag() string {
 	return ""
 }
 
+func (x *Photo) GetFile() *PhotoFile {
+	if x != nil {
+		return x.File
+	}
+	return nil
+}
+
+// What an uploaded photo's original is.
+type PhotoFile struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its format.
+	Format PhotoFormat `protobuf:"varint,1,opt,name=format,proto3,enum=waybook.photo.v1.PhotoFormat" json:"format,omitempty"`
+	// Width of the upright picture in pixels.
+	Width int32 `protobuf:"varint,2,opt,name=width,proto3" json:"width,omitempty"`
+	// Height of the upright picture in pixels.
+	Height int32 `protobuf:"varint,3,opt,name=height,proto3" json:"height,omitempty"`
+	// Size in bytes.
+	SizeBytes     int64 `protobuf:"varint,4,opt,name=size_bytes,json=sizeBytes,proto3" json:"size_bytes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PhotoFile) Reset() {
+	*x = PhotoFile{}
+	mi := &file_waybook_photo_v1_photo_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PhotoFile) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PhotoFile) ProtoMessage() {}
+
+func (x *PhotoFile) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_photo_v1_photo_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PhotoFile.ProtoReflect.Descriptor instead.
+func (*PhotoFile) Descriptor() ([]byte, []int) {
+	return file_waybook_photo_v1_photo_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *PhotoFile) GetFormat() PhotoFormat {
+	if x != nil {
+		return x.Format
+	}
+	return PhotoFormat_PHOTO_FORMAT_UNSPECIFIED
+}
+
+func (x *PhotoFile) GetWidth() int32 {
+	if x != nil {
+		return x.Width
+	}
+	return 0
+}
+
+func (x *PhotoFile) GetHeight() int32 {
+	if x != nil {
+		return x.Height
+	}
+	return 0
+}
+
+func (x *PhotoFile) GetSizeBytes() int64 {
+	if x != nil {
+		return x.SizeBytes
+	}
+	return 0
+}
+
 type AddPhotoRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Optional UUID; a repeated call by the same user with the same UUID returns the first result. A call with other
@@ -133,7 +335,7 @@ type AddPhotoRequest struct {
 
 func (x *AddPhotoRequest) Reset() {
 	*x = AddPhotoRequest{}
-	mi := &file_waybook_photo_v1_photo_proto_msgTypes[1]
+	mi := &file_waybook_photo_v1_photo_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -145,7 +347,7 @@ func (x *AddPhotoRequest) String() string {
 func (*AddPhotoRequest) ProtoMessage() {}
 
 func (x *AddPhotoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_photo_v1_photo_proto_msgTypes[1]
+	mi := &file_waybook_photo_v1_photo_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -158,7 +360,7 @@ func (x *AddPhotoRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddPhotoRequest.ProtoReflect.Descriptor instead.
 func (*AddPhotoRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_photo_v1_photo_proto_rawDescGZIP(), []int{1}
+	return file_waybook_photo_v1_photo_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *AddPhotoRequest) GetRequestId() string {
@@ -242,7 +444,7 @@ type AddPhotoResponse struct {
 
 func (x *AddPhotoResponse) Reset() {
 	*x = AddPhotoResponse{}
-	mi := &file_waybook_photo_v1_photo_proto_msgTypes[2]
+	mi := &file_waybook_photo_v1_photo_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -254,7 +456,7 @@ func (x *AddPhotoResponse) String() string {
 func (*AddPhotoResponse) ProtoMessage() {}
 
 func (x *AddPhotoResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_photo_v1_photo_proto_msgTypes[2]
+	mi := &file_waybook_photo_v1_photo_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -267,7 +469,7 @@ func (x *AddPhotoResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddPhotoResponse.ProtoReflect.Descriptor instead.
 func (*AddPhotoResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_photo_v1_photo_proto_rawDescGZIP(), []int{2}
+	return file_waybook_photo_v1_photo_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *AddPhotoResponse) GetPhoto() *Photo {
@@ -275,6 +477,514 @@ func (x *AddPhotoResponse) GetPhoto() *Photo {
 		return x.Photo
 	}
 	return nil
+}
+
+type UploadRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// A start, then chunks.
+	//
+	// Types that are valid to be assigned to Part:
+	//
+	//	*UploadRequest_Start
+	//	*UploadRequest_Chunk
+	Part          isUploadRequest_Part `protobuf_oneof:"part"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UploadRequest) Reset() {
+	*x = UploadRequest{}
+	mi := &file_waybook_photo_v1_photo_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UploadRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UploadRequest) ProtoMessage() {}
+
+func (x *UploadRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_photo_v1_photo_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UploadRequest.ProtoReflect.Descriptor instead.
+func (*UploadRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_photo_v1_photo_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *UploadRequest) GetPart() isUploadRequest_Part {
+	if x != nil {
+		return x.Part
+	}
+	return nil
+}
+
+func (x *UploadRequest) GetStart() *UploadStart {
+	if x != nil {
+		if x, ok := x.Part.(*UploadRequest_Start); ok {
+			return x.Start
+		}
+	}
+	return nil
+}
+
+func (x *UploadRequest) GetChunk() []byte {
+	if x != nil {
+		if x, ok := x.Part.(*UploadRequest_Chunk); ok {
+			return x.Chunk
+		}
+	}
+	return nil
+}
+
+type isUploadRequest_Part interface {
+	isUploadRequest_Part()
+}
+
+type UploadRequest_Start struct {
+	// What is uploaded; the first message.
+	Start *UploadStart `protobuf:"bytes,1,opt,name=start,proto3,oneof"`
+}
+
+type UploadRequest_Chunk struct {
+	// The next bytes of the file, at most 262,144.
+	Chunk []byte `protobuf:"bytes,2,opt,name=chunk,proto3,oneof"`
+}
+
+func (*UploadRequest_Start) isUploadRequest_Part() {}
+
+func (*UploadRequest_Chunk) isUploadRequest_Part() {}
+
+// What is uploaded, and to what.
+type UploadStart struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Optional UUID, as in AddPhotoRequest; the bytes of the file belong to the content of a call.
+	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// The user who adds the photo; must own the album or the landmark.
+	ActorId int64 `protobuf:"varint,2,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
+	// What the photo is added to.
+	//
+	// Types that are valid to be assigned to Parent:
+	//
+	//	*UploadStart_AlbumId
+	//	*UploadStart_PoiId
+	Parent isUploadStart_Parent `protobuf_oneof:"parent"`
+	// Description, at most 2,000 characters; may be empty.
+	Description   string `protobuf:"bytes,5,opt,name=description,proto3" json:"description,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UploadStart) Reset() {
+	*x = UploadStart{}
+	mi := &file_waybook_photo_v1_photo_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UploadStart) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UploadStart) ProtoMessage() {}
+
+func (x *UploadStart) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_photo_v1_photo_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UploadStart.ProtoReflect.Descriptor instead.
+func (*UploadStart) Descriptor() ([]byte, []int) {
+	return file_waybook_photo_v1_photo_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *UploadStart) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+func (x *UploadStart) GetActorId() int64 {
+	if x != nil {
+		return x.ActorId
+	}
+	return 0
+}
+
+func (x *UploadStart) GetParent() isUploadStart_Parent {
+	if x != nil {
+		return x.Parent
+	}
+	return nil
+}
+
+func (x *UploadStart) GetAlbumId() int64 {
+	if x != nil {
+		if x, ok := x.Parent.(*UploadStart_AlbumId); ok {
+			return x.AlbumId
+		}
+	}
+	return 0
+}
+
+func (x *UploadStart) GetPoiId() int64 {
+	if x != nil {
+		if x, ok := x.Parent.(*UploadStart_PoiId); ok {
+			return x.PoiId
+		}
+	}
+	return 0
+}
+
+func (x *UploadStart) GetDescription() string {
+	if x != nil {
+		return x.Description
+	}
+	return ""
+}
+
+type isUploadStart_Parent interface {
+	isUploadStart_Parent()
+}
+
+type UploadStart_AlbumId struct {
+	// An album.
+	AlbumId int64 `protobuf:"varint,3,opt,name=album_id,json=albumId,proto3,oneof"`
+}
+
+type UploadStart_PoiId struct {
+	// A landmark.
+	PoiId int64 `protobuf:"varint,4,opt,name=poi_id,json=poiId,proto3,oneof"`
+}
+
+func (*UploadStart_AlbumId) isUploadStart_Parent() {}
+
+func (*UploadStart_PoiId) isUploadStart_Parent() {}
+
+type UploadResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The new photo.
+	Photo         *Photo `protobuf:"bytes,1,opt,name=photo,proto3" json:"photo,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UploadResponse) Reset() {
+	*x = UploadResponse{}
+	mi := &file_waybook_photo_v1_photo_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UploadResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UploadResponse) ProtoMessage() {}
+
+func (x *UploadResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_photo_v1_photo_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UploadResponse.ProtoReflect.Descriptor instead.
+func (*UploadResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_photo_v1_photo_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *UploadResponse) GetPhoto() *Photo {
+	if x != nil {
+		return x.Photo
+	}
+	return nil
+}
+
+type DownloadRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user who asks; must own the album or the landmark if size is PHOTO_SIZE_ORIGINAL, and is not needed otherwise.
+	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
+	// What has the photo.
+	//
+	// Types that are valid to be assigned to Parent:
+	//
+	//	*DownloadRequest_AlbumId
+	//	*DownloadRequest_PoiId
+	Parent isDownloadRequest_Parent `protobuf_oneof:"parent"`
+	// The photo.
+	PhotoId int64 `protobuf:"varint,4,opt,name=photo_id,json=photoId,proto3" json:"photo_id,omitempty"`
+	// Which file.
+	Size PhotoSize `protobuf:"varint,5,opt,name=size,proto3,enum=waybook.photo.v1.PhotoSize" json:"size,omitempty"`
+	// Where in the file to begin, in bytes.
+	Offset        int64 `protobuf:"varint,6,opt,name=offset,proto3" json:"offset,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DownloadRequest) Reset() {
+	*x = DownloadRequest{}
+	mi := &file_waybook_photo_v1_photo_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DownloadRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DownloadRequest) ProtoMessage() {}
+
+func (x *DownloadRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_photo_v1_photo_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DownloadRequest.ProtoReflect.Descriptor instead.
+func (*DownloadRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_photo_v1_photo_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *DownloadRequest) GetActorId() int64 {
+	if x != nil {
+		return x.ActorId
+	}
+	return 0
+}
+
+func (x *DownloadRequest) GetParent() isDownloadRequest_Parent {
+	if x != nil {
+		return x.Parent
+	}
+	return nil
+}
+
+func (x *DownloadRequest) GetAlbumId() int64 {
+	if x != nil {
+		if x, ok := x.Parent.(*DownloadRequest_AlbumId); ok {
+			return x.AlbumId
+		}
+	}
+	return 0
+}
+
+func (x *DownloadRequest) GetPoiId() int64 {
+	if x != nil {
+		if x, ok := x.Parent.(*DownloadRequest_PoiId); ok {
+			return x.PoiId
+		}
+	}
+	return 0
+}
+
+func (x *DownloadRequest) GetPhotoId() int64 {
+	if x != nil {
+		return x.PhotoId
+	}
+	return 0
+}
+
+func (x *DownloadRequest) GetSize() PhotoSize {
+	if x != nil {
+		return x.Size
+	}
+	return PhotoSize_PHOTO_SIZE_UNSPECIFIED
+}
+
+func (x *DownloadRequest) GetOffset() int64 {
+	if x != nil {
+		return x.Offset
+	}
+	return 0
+}
+
+type isDownloadRequest_Parent interface {
+	isDownloadRequest_Parent()
+}
+
+type DownloadRequest_AlbumId struct {
+	// An album.
+	AlbumId int64 `protobuf:"varint,2,opt,name=album_id,json=albumId,proto3,oneof"`
+}
+
+type DownloadRequest_PoiId struct {
+	// A landmark.
+	PoiId int64 `protobuf:"varint,3,opt,name=poi_id,json=poiId,proto3,oneof"`
+}
+
+func (*DownloadRequest_AlbumId) isDownloadRequest_Parent() {}
+
+func (*DownloadRequest_PoiId) isDownloadRequest_Parent() {}
+
+type DownloadResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// A file, then chunks.
+	//
+	// Types that are valid to be assigned to Part:
+	//
+	//	*DownloadResponse_File
+	//	*DownloadResponse_Chunk
+	Part          isDownloadResponse_Part `protobuf_oneof:"part"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DownloadResponse) Reset() {
+	*x = DownloadResponse{}
+	mi := &file_waybook_photo_v1_photo_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DownloadResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DownloadResponse) ProtoMessage() {}
+
+func (x *DownloadResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_photo_v1_photo_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DownloadResponse.ProtoReflect.Descriptor instead.
+func (*DownloadResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_photo_v1_photo_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *DownloadResponse) GetPart() isDownloadResponse_Part {
+	if x != nil {
+		return x.Part
+	}
+	return nil
+}
+
+func (x *DownloadResponse) GetFile() *DownloadFile {
+	if x != nil {
+		if x, ok := x.Part.(*DownloadResponse_File); ok {
+			return x.File
+		}
+	}
+	return nil
+}
+
+func (x *DownloadResponse) GetChunk() []byte {
+	if x != nil {
+		if x, ok := x.Part.(*DownloadResponse_Chunk); ok {
+			return x.Chunk
+		}
+	}
+	return nil
+}
+
+type isDownloadResponse_Part interface {
+	isDownloadResponse_Part()
+}
+
+type DownloadResponse_File struct {
+	// What the file is; the first message.
+	File *DownloadFile `protobuf:"bytes,1,opt,name=file,proto3,oneof"`
+}
+
+type DownloadResponse_Chunk struct {
+	// The next bytes of the file, at most 262,144.
+	Chunk []byte `protobuf:"bytes,2,opt,name=chunk,proto3,oneof"`
+}
+
+func (*DownloadResponse_File) isDownloadResponse_Part() {}
+
+func (*DownloadResponse_Chunk) isDownloadResponse_Part() {}
+
+// What a file is.
+type DownloadFile struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The media type, such as "image/jpeg".
+	ContentType string `protobuf:"bytes,1,opt,name=content_type,json=contentType,proto3" json:"content_type,omitempty"`
+	// Size of the whole file in bytes.
+	SizeBytes     int64 `protobuf:"varint,2,opt,name=size_bytes,json=sizeBytes,proto3" json:"size_bytes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DownloadFile) Reset() {
+	*x = DownloadFile{}
+	mi := &file_waybook_photo_v1_photo_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DownloadFile) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DownloadFile) ProtoMessage() {}
+
+func (x *DownloadFile) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_photo_v1_photo_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DownloadFile.ProtoReflect.Descriptor instead.
+func (*DownloadFile) Descriptor() ([]byte, []int) {
+	return file_waybook_photo_v1_photo_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *DownloadFile) GetContentType() string {
+	if x != nil {
+		return x.ContentType
+	}
+	return ""
+}
+
+func (x *DownloadFile) GetSizeBytes() int64 {
+	if x != nil {
+		return x.SizeBytes
+	}
+	return 0
 }
 
 type UpdatePhotoRequest struct {
@@ -304,7 +1014,7 @@ type UpdatePhotoRequest struct {
 
 func (x *UpdatePhotoRequest) Reset() {
 	*x = UpdatePhotoRequest{}
-	mi := &file_waybook_photo_v1_photo_proto_msgTypes[3]
+	mi := &file_waybook_photo_v1_photo_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -316,7 +1026,7 @@ func (x *UpdatePhotoRequest) String() string {
 func (*UpdatePhotoRequest) ProtoMessage() {}
 
 func (x *UpdatePhotoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_photo_v1_photo_proto_msgTypes[3]
+	mi := &file_waybook_photo_v1_photo_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -329,7 +1039,7 @@ func (x *UpdatePhotoRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdatePhotoRequest.ProtoReflect.Descriptor instead.
 func (*UpdatePhotoRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_photo_v1_photo_proto_rawDescGZIP(), []int{3}
+	return file_waybook_photo_v1_photo_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *UpdatePhotoRequest) GetActorId() int64 {
@@ -427,7 +1137,7 @@ type UpdatePhotoResponse struct {
 
 func (x *UpdatePhotoResponse) Reset() {
 	*x = UpdatePhotoResponse{}
-	mi := &file_waybook_photo_v1_photo_proto_msgTypes[4]
+	mi := &file_waybook_photo_v1_photo_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -439,7 +1149,7 @@ func (x *UpdatePhotoResponse) String() string {
 func (*UpdatePhotoResponse) ProtoMessage() {}
 
 func (x *UpdatePhotoResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_photo_v1_photo_proto_msgTypes[4]
+	mi := &file_waybook_photo_v1_photo_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -452,7 +1162,7 @@ func (x *UpdatePhotoResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdatePhotoResponse.ProtoReflect.Descriptor instead.
 func (*UpdatePhotoResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_photo_v1_photo_proto_rawDescGZIP(), []int{4}
+	return file_waybook_photo_v1_photo_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *UpdatePhotoResponse) GetPhoto() *Photo {
@@ -483,7 +1193,7 @@ type RemovePhotoRequest struct {
 
 func (x *RemovePhotoRequest) Reset() {
 	*x = RemovePhotoRequest{}
-	mi := &file_waybook_photo_v1_photo_proto_msgTypes[5]
+	mi := &file_waybook_photo_v1_photo_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -495,7 +1205,7 @@ func (x *RemovePhotoRequest) String() string {
 func (*RemovePhotoRequest) ProtoMessage() {}
 
 func (x *RemovePhotoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_photo_v1_photo_proto_msgTypes[5]
+	mi := &file_waybook_photo_v1_photo_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -508,7 +1218,7 @@ func (x *RemovePhotoRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemovePhotoRequest.ProtoReflect.Descriptor instead.
 func (*RemovePhotoRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_photo_v1_photo_proto_rawDescGZIP(), []int{5}
+	return file_waybook_photo_v1_photo_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *RemovePhotoRequest) GetActorId() int64 {
@@ -583,7 +1293,7 @@ type RemovePhotoResponse struct {
 
 func (x *RemovePhotoResponse) Reset() {
 	*x = RemovePhotoResponse{}
-	mi := &file_waybook_photo_v1_photo_proto_msgTypes[6]
+	mi := &file_waybook_photo_v1_photo_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -595,7 +1305,7 @@ func (x *RemovePhotoResponse) String() string {
 func (*RemovePhotoResponse) ProtoMessage() {}
 
 func (x *RemovePhotoResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_photo_v1_photo_proto_msgTypes[6]
+	mi := &file_waybook_photo_v1_photo_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -608,7 +1318,7 @@ func (x *RemovePhotoResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemovePhotoResponse.ProtoReflect.Descriptor instead.
 func (*RemovePhotoResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_photo_v1_photo_proto_rawDescGZIP(), []int{6}
+	return file_waybook_photo_v1_photo_proto_rawDescGZIP(), []int{13}
 }
 
 type ListPhotosRequest struct {
@@ -630,7 +1340,7 @@ type ListPhotosRequest struct {
 
 func (x *ListPhotosRequest) Reset() {
 	*x = ListPhotosRequest{}
-	mi := &file_waybook_photo_v1_photo_proto_msgTypes[7]
+	mi := &file_waybook_photo_v1_photo_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -642,7 +1352,7 @@ func (x *ListPhotosRequest) String() string {
 func (*ListPhotosRequest) ProtoMessage() {}
 
 func (x *ListPhotosRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_photo_v1_photo_proto_msgTypes[7]
+	mi := &file_waybook_photo_v1_photo_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -655,7 +1365,7 @@ func (x *ListPhotosRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPhotosRequest.ProtoReflect.Descriptor instead.
 func (*ListPhotosRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_photo_v1_photo_proto_rawDescGZIP(), []int{7}
+	return file_waybook_photo_v1_photo_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ListPhotosRequest) GetParent() isListPhotosRequest_Parent {
@@ -727,7 +1437,7 @@ type ListPhotosResponse struct {
 
 func (x *ListPhotosResponse) Reset() {
 	*x = ListPhotosResponse{}
-	mi := &file_waybook_photo_v1_photo_proto_msgTypes[8]
+	mi := &file_waybook_photo_v1_photo_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -739,7 +1449,7 @@ func (x *ListPhotosResponse) String() string {
 func (*ListPhotosResponse) ProtoMessage() {}
 
 func (x *ListPhotosResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_photo_v1_photo_proto_msgTypes[8]
+	mi := &file_waybook_photo_v1_photo_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -752,7 +1462,7 @@ func (x *ListPhotosResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPhotosResponse.ProtoReflect.Descriptor instead.
 func (*ListPhotosResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_photo_v1_photo_proto_rawDescGZIP(), []int{8}
+	return file_waybook_photo_v1_photo_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ListPhotosResponse) GetPhotos() []*Photo {
@@ -773,13 +1483,20 @@ var File_waybook_photo_v1_photo_proto protoreflect.FileDescriptor
 
 const file_waybook_photo_v1_photo_proto_rawDesc = "" +
 	"\n" +
-	"\x1cwaybook/photo/v1/photo.proto\x12\x10waybook.photo.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1dwaybook/type/v1/options.proto\"\x81\x01\n" +
+	"\x1cwaybook/photo/v1/photo.proto\x12\x10waybook.photo.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1dwaybook/type/v1/options.proto\"\xb2\x01\n" +
 	"\x05Photo\x12\x19\n" +
 	"\bphoto_id\x18\x01 \x01(\x03R\aphotoId\x12\x10\n" +
 	"\x03url\x18\x02 \x01(\tR\x03url\x12 \n" +
 	"\vdescription\x18\x03 \x01(\tR\vdescription\x12\x15\n" +
 	"\x06old_id\x18\x04 \x01(\tR\x05oldId\x12\x12\n" +
-	"\x04etag\x18\x05 \x01(\tR\x04etag\"\xfb\x01\n" +
+	"\x04etag\x18\x05 \x01(\tR\x04etag\x12/\n" +
+	"\x04file\x18\x06 \x01(\v2\x1b.waybook.photo.v1.PhotoFileR\x04file\"\x8f\x01\n" +
+	"\tPhotoFile\x125\n" +
+	"\x06format\x18\x01 \x01(\x0e2\x1d.waybook.photo.v1.PhotoFormatR\x06format\x12\x14\n" +
+	"\x05width\x18\x02 \x01(\x05R\x05width\x12\x16\n" +
+	"\x06height\x18\x03 \x01(\x05R\x06height\x12\x1d\n" +
+	"\n" +
+	"size_bytes\x18\x04 \x01(\x03R\tsizeBytes\"\xfb\x01\n" +
 	"\x0fAddPhotoRequest\x12*\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12\x1f\n" +
@@ -791,7 +1508,39 @@ const file_waybook_photo_v1_photo_proto_rawDesc = "" +
 	"\vdescription\x18\x06 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fR\vdescriptionB\x0f\n" +
 	"\x06parent\x12\x05\xbaH\x02\b\x01\"A\n" +
 	"\x10AddPhotoResponse\x12-\n" +
-	"\x05photo\x18\x01 \x01(\v2\x17.waybook.photo.v1.PhotoR\x05photo\"\xef\x02\n" +
+	"\x05photo\x18\x01 \x01(\v2\x17.waybook.photo.v1.PhotoR\x05photo\"x\n" +
+	"\rUploadRequest\x125\n" +
+	"\x05start\x18\x01 \x01(\v2\x1d.waybook.photo.v1.UploadStartH\x00R\x05start\x12!\n" +
+	"\x05chunk\x18\x02 \x01(\fB\t\xbaH\x06z\x04\x18\x80\x80\x10H\x00R\x05chunkB\r\n" +
+	"\x04part\x12\x05\xbaH\x02\b\x01\"\xd9\x01\n" +
+	"\vUploadStart\x12*\n" +
+	"\n" +
+	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12\x1f\n" +
+	"\bactor_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12!\n" +
+	"\balbum_id\x18\x03 \x01(\x03B\x04\x90\xb5\x18\x02H\x00R\aalbumId\x12\x1d\n" +
+	"\x06poi_id\x18\x04 \x01(\x03B\x04\x90\xb5\x18\x04H\x00R\x05poiId\x12*\n" +
+	"\vdescription\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fR\vdescriptionB\x0f\n" +
+	"\x06parent\x12\x05\xbaH\x02\b\x01\"?\n" +
+	"\x0eUploadResponse\x12-\n" +
+	"\x05photo\x18\x01 \x01(\v2\x17.waybook.photo.v1.PhotoR\x05photo\"\x8a\x02\n" +
+	"\x0fDownloadRequest\x12%\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\n" +
+	"\xbaH\x03\xd8\x01\x01\x90\xb5\x18\x01R\aactorId\x12!\n" +
+	"\balbum_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x02H\x00R\aalbumId\x12\x1d\n" +
+	"\x06poi_id\x18\x03 \x01(\x03B\x04\x90\xb5\x18\x04H\x00R\x05poiId\x12\x1f\n" +
+	"\bphoto_id\x18\x04 \x01(\x03B\x04\x90\xb5\x18\x05R\aphotoId\x12;\n" +
+	"\x04size\x18\x05 \x01(\x0e2\x1b.waybook.photo.v1.PhotoSizeB\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\x04size\x12\x1f\n" +
+	"\x06offset\x18\x06 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\x06offsetB\x0f\n" +
+	"\x06parent\x12\x05\xbaH\x02\b\x01\"h\n" +
+	"\x10DownloadResponse\x124\n" +
+	"\x04file\x18\x01 \x01(\v2\x1e.waybook.photo.v1.DownloadFileH\x00R\x04file\x12\x16\n" +
+	"\x05chunk\x18\x02 \x01(\fH\x00R\x05chunkB\x06\n" +
+	"\x04part\"P\n" +
+	"\fDownloadFile\x12!\n" +
+	"\fcontent_type\x18\x01 \x01(\tR\vcontentType\x12\x1d\n" +
+	"\n" +
+	"size_bytes\x18\x02 \x01(\x03R\tsizeBytes\"\xef\x02\n" +
 	"\x12UpdatePhotoRequest\x12\x1f\n" +
 	"\bactor_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12!\n" +
 	"\balbum_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x02H\x00R\aalbumId\x12\x1d\n" +
@@ -825,11 +1574,29 @@ const file_waybook_photo_v1_photo_proto_rawDesc = "" +
 	"\x06parent\x12\x05\xbaH\x02\b\x01\"m\n" +
 	"\x12ListPhotosResponse\x12/\n" +
 	"\x06photos\x18\x01 \x03(\v2\x17.waybook.photo.v1.PhotoR\x06photos\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken2\xa5\x03\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken*\x85\x01\n" +
+	"\vPhotoFormat\x12\x1c\n" +
+	"\x18PHOTO_FORMAT_UNSPECIFIED\x10\x00\x12\x15\n" +
+	"\x11PHOTO_FORMAT_JPEG\x10\x01\x12\x14\n" +
+	"\x10PHOTO_FORMAT_PNG\x10\x02\x12\x15\n" +
+	"\x11PHOTO_FORMAT_WEBP\x10\x03\x12\x14\n" +
+	"\x10PHOTO_FORMAT_GIF\x10\x04*o\n" +
+	"\tPhotoSize\x12\x1a\n" +
+	"\x16PHOTO_SIZE_UNSPECIFIED\x10\x00\x12\x17\n" +
+	"\x13PHOTO_SIZE_ORIGINAL\x10\x01\x12\x13\n" +
+	"\x0fPHOTO_SIZE_VIEW\x10\x02\x12\x18\n" +
+	"\x14PHOTO_SIZE_THUMBNAIL\x10\x032\xea\x04\n" +
 	"\fPhotoService\x12`\n" +
 	"\bAddPhoto\x12!.waybook.photo.v1.AddPhotoRequest\x1a\".waybook.photo.v1.AddPhotoResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x02\x12`\n" +
-	"\vUpdatePhoto\x12$.waybook.photo.v1.UpdatePhotoRequest\x1a%.waybook.photo.v1.UpdatePhotoResponse\"\x04\xaa\xbb\x18\x00\x12i\n" +
+	"\x04edge\x90\x02\x02\x12Y\n" +
+	"\x06Upload\x12\x1f.waybook.photo.v1.UploadRequest\x1a .waybook.photo.v1.UploadResponse\"\n" +
+	"\xaa\xbb\x18\x06\n" +
+	"\x04edge(\x01\x12b\n" +
+	"\bDownload\x12!.waybook.photo.v1.DownloadRequest\x1a\".waybook.photo.v1.DownloadResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x010\x01\x12f\n" +
+	"\vUpdatePhoto\x12$.waybook.photo.v1.UpdatePhotoRequest\x1a%.waybook.photo.v1.UpdatePhotoResponse\"\n" +
+	"\xaa\xbb\x18\x06\n" +
+	"\x04edge\x12i\n" +
 	"\vRemovePhoto\x12$.waybook.photo.v1.RemovePhotoRequest\x1a%.waybook.photo.v1.RemovePhotoResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x02\x12f\n" +
 	"\n" +
@@ -848,37 +1615,57 @@ func file_waybook_photo_v1_photo_proto_rawDescGZIP() []byte {
 	return file_waybook_photo_v1_photo_proto_rawDescData
 }
 
-var file_waybook_photo_v1_photo_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_waybook_photo_v1_photo_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_waybook_photo_v1_photo_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
 var file_waybook_photo_v1_photo_proto_goTypes = []any{
-	(*Photo)(nil),                 // 0: waybook.photo.v1.Photo
-	(*AddPhotoRequest)(nil),       // 1: waybook.photo.v1.AddPhotoRequest
-	(*AddPhotoResponse)(nil),      // 2: waybook.photo.v1.AddPhotoResponse
-	(*UpdatePhotoRequest)(nil),    // 3: waybook.photo.v1.UpdatePhotoRequest
-	(*UpdatePhotoResponse)(nil),   // 4: waybook.photo.v1.UpdatePhotoResponse
-	(*RemovePhotoRequest)(nil),    // 5: waybook.photo.v1.RemovePhotoRequest
-	(*RemovePhotoResponse)(nil),   // 6: waybook.photo.v1.RemovePhotoResponse
-	(*ListPhotosRequest)(nil),     // 7: waybook.photo.v1.ListPhotosRequest
-	(*ListPhotosResponse)(nil),    // 8: waybook.photo.v1.ListPhotosResponse
-	(*fieldmaskpb.FieldMask)(nil), // 9: google.protobuf.FieldMask
+	(PhotoFormat)(0),              // 0: waybook.photo.v1.PhotoFormat
+	(PhotoSize)(0),                // 1: waybook.photo.v1.PhotoSize
+	(*Photo)(nil),                 // 2: waybook.photo.v1.Photo
+	(*PhotoFile)(nil),             // 3: waybook.photo.v1.PhotoFile
+	(*AddPhotoRequest)(nil),       // 4: waybook.photo.v1.AddPhotoRequest
+	(*AddPhotoResponse)(nil),      // 5: waybook.photo.v1.AddPhotoResponse
+	(*UploadRequest)(nil),         // 6: waybook.photo.v1.UploadRequest
+	(*UploadStart)(nil),           // 7: waybook.photo.v1.UploadStart
+	(*UploadResponse)(nil),        // 8: waybook.photo.v1.UploadResponse
+	(*DownloadRequest)(nil),       // 9: waybook.photo.v1.DownloadRequest
+	(*DownloadResponse)(nil),      // 10: waybook.photo.v1.DownloadResponse
+	(*DownloadFile)(nil),          // 11: waybook.photo.v1.DownloadFile
+	(*UpdatePhotoRequest)(nil),    // 12: waybook.photo.v1.UpdatePhotoRequest
+	(*UpdatePhotoResponse)(nil),   // 13: waybook.photo.v1.UpdatePhotoResponse
+	(*RemovePhotoRequest)(nil),    // 14: waybook.photo.v1.RemovePhotoRequest
+	(*RemovePhotoResponse)(nil),   // 15: waybook.photo.v1.RemovePhotoResponse
+	(*ListPhotosRequest)(nil),     // 16: waybook.photo.v1.ListPhotosRequest
+	(*ListPhotosResponse)(nil),    // 17: waybook.photo.v1.ListPhotosResponse
+	(*fieldmaskpb.FieldMask)(nil), // 18: google.protobuf.FieldMask
 }
 var file_waybook_photo_v1_photo_proto_depIdxs = []int32{
-	0, // 0: waybook.photo.v1.AddPhotoResponse.photo:type_name -> waybook.photo.v1.Photo
-	9, // 1: waybook.photo.v1.UpdatePhotoRequest.update_mask:type_name -> google.protobuf.FieldMask
-	0, // 2: waybook.photo.v1.UpdatePhotoResponse.photo:type_name -> waybook.photo.v1.Photo
-	0, // 3: waybook.photo.v1.ListPhotosResponse.photos:type_name -> waybook.photo.v1.Photo
-	1, // 4: waybook.photo.v1.PhotoService.AddPhoto:input_type -> waybook.photo.v1.AddPhotoRequest
-	3, // 5: waybook.photo.v1.PhotoService.UpdatePhoto:input_type -> waybook.photo.v1.UpdatePhotoRequest
-	5, // 6: waybook.photo.v1.PhotoService.RemovePhoto:input_type -> waybook.photo.v1.RemovePhotoRequest
-	7, // 7: waybook.photo.v1.PhotoService.ListPhotos:input_type -> waybook.photo.v1.ListPhotosRequest
-	2, // 8: waybook.photo.v1.PhotoService.AddPhoto:output_type -> waybook.photo.v1.AddPhotoResponse
-	4, // 9: waybook.photo.v1.PhotoService.UpdatePhoto:output_type -> waybook.photo.v1.UpdatePhotoResponse
-	6, // 10: waybook.photo.v1.PhotoService.RemovePhoto:output_type -> waybook.photo.v1.RemovePhotoResponse
-	8, // 11: waybook.photo.v1.PhotoService.ListPhotos:output_type -> waybook.photo.v1.ListPhotosResponse
-	8, // [8:12] is the sub-list for method output_type
-	4, // [4:8] is the sub-list for method input_type
-	4, // [4:4] is the sub-list for extension type_name
-	4, // [4:4] is the sub-list for extension extendee
-	0, // [0:4] is the sub-list for field type_name
+	3,  // 0: waybook.photo.v1.Photo.file:type_name -> waybook.photo.v1.PhotoFile
+	0,  // 1: waybook.photo.v1.PhotoFile.format:type_name -> waybook.photo.v1.PhotoFormat
+	2,  // 2: waybook.photo.v1.AddPhotoResponse.photo:type_name -> waybook.photo.v1.Photo
+	7,  // 3: waybook.photo.v1.UploadRequest.start:type_name -> waybook.photo.v1.UploadStart
+	2,  // 4: waybook.photo.v1.UploadResponse.photo:type_name -> waybook.photo.v1.Photo
+	1,  // 5: waybook.photo.v1.DownloadRequest.size:type_name -> waybook.photo.v1.PhotoSize
+	11, // 6: waybook.photo.v1.DownloadResponse.file:type_name -> waybook.photo.v1.DownloadFile
+	18, // 7: waybook.photo.v1.UpdatePhotoRequest.update_mask:type_name -> google.protobuf.FieldMask
+	2,  // 8: waybook.photo.v1.UpdatePhotoResponse.photo:type_name -> waybook.photo.v1.Photo
+	2,  // 9: waybook.photo.v1.ListPhotosResponse.photos:type_name -> waybook.photo.v1.Photo
+	4,  // 10: waybook.photo.v1.PhotoService.AddPhoto:input_type -> waybook.photo.v1.AddPhotoRequest
+	6,  // 11: waybook.photo.v1.PhotoService.Upload:input_type -> waybook.photo.v1.UploadRequest
+	9,  // 12: waybook.photo.v1.PhotoService.Download:input_type -> waybook.photo.v1.DownloadRequest
+	12, // 13: waybook.photo.v1.PhotoService.UpdatePhoto:input_type -> waybook.photo.v1.UpdatePhotoRequest
+	14, // 14: waybook.photo.v1.PhotoService.RemovePhoto:input_type -> waybook.photo.v1.RemovePhotoRequest
+	16, // 15: waybook.photo.v1.PhotoService.ListPhotos:input_type -> waybook.photo.v1.ListPhotosRequest
+	5,  // 16: waybook.photo.v1.PhotoService.AddPhoto:output_type -> waybook.photo.v1.AddPhotoResponse
+	8,  // 17: waybook.photo.v1.PhotoService.Upload:output_type -> waybook.photo.v1.UploadResponse
+	10, // 18: waybook.photo.v1.PhotoService.Download:output_type -> waybook.photo.v1.DownloadResponse
+	13, // 19: waybook.photo.v1.PhotoService.UpdatePhoto:output_type -> waybook.photo.v1.UpdatePhotoResponse
+	15, // 20: waybook.photo.v1.PhotoService.RemovePhoto:output_type -> waybook.photo.v1.RemovePhotoResponse
+	17, // 21: waybook.photo.v1.PhotoService.ListPhotos:output_type -> waybook.photo.v1.ListPhotosResponse
+	16, // [16:22] is the sub-list for method output_type
+	10, // [10:16] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_waybook_photo_v1_photo_proto_init() }
@@ -886,19 +1673,35 @@ func file_waybook_photo_v1_photo_proto_init() {
 	if File_waybook_photo_v1_photo_proto != nil {
 		return
 	}
-	file_waybook_photo_v1_photo_proto_msgTypes[1].OneofWrappers = []any{
+	file_waybook_photo_v1_photo_proto_msgTypes[2].OneofWrappers = []any{
 		(*AddPhotoRequest_AlbumId)(nil),
 		(*AddPhotoRequest_PoiId)(nil),
 	}
-	file_waybook_photo_v1_photo_proto_msgTypes[3].OneofWrappers = []any{
+	file_waybook_photo_v1_photo_proto_msgTypes[4].OneofWrappers = []any{
+		(*UploadRequest_Start)(nil),
+		(*UploadRequest_Chunk)(nil),
+	}
+	file_waybook_photo_v1_photo_proto_msgTypes[5].OneofWrappers = []any{
+		(*UploadStart_AlbumId)(nil),
+		(*UploadStart_PoiId)(nil),
+	}
+	file_waybook_photo_v1_photo_proto_msgTypes[7].OneofWrappers = []any{
+		(*DownloadRequest_AlbumId)(nil),
+		(*DownloadRequest_PoiId)(nil),
+	}
+	file_waybook_photo_v1_photo_proto_msgTypes[8].OneofWrappers = []any{
+		(*DownloadResponse_File)(nil),
+		(*DownloadResponse_Chunk)(nil),
+	}
+	file_waybook_photo_v1_photo_proto_msgTypes[10].OneofWrappers = []any{
 		(*UpdatePhotoRequest_AlbumId)(nil),
 		(*UpdatePhotoRequest_PoiId)(nil),
 	}
-	file_waybook_photo_v1_photo_proto_msgTypes[5].OneofWrappers = []any{
+	file_waybook_photo_v1_photo_proto_msgTypes[12].OneofWrappers = []any{
 		(*RemovePhotoRequest_AlbumId)(nil),
 		(*RemovePhotoRequest_PoiId)(nil),
 	}
-	file_waybook_photo_v1_photo_proto_msgTypes[7].OneofWrappers = []any{
+	file_waybook_photo_v1_photo_proto_msgTypes[14].OneofWrappers = []any{
 		(*ListPhotosRequest_AlbumId)(nil),
 		(*ListPhotosRequest_PoiId)(nil),
 	}
@@ -907,13 +1710,14 @@ func file_waybook_photo_v1_photo_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_photo_v1_photo_proto_rawDesc), len(file_waybook_photo_v1_photo_proto_rawDesc)),
-			NumEnums:      0,
-			NumMessages:   9,
+			NumEnums:      2,
+			NumMessages:   16,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
 		GoTypes:           file_waybook_photo_v1_photo_proto_goTypes,
 		DependencyIndexes: file_waybook_photo_v1_photo_proto_depIdxs,
+		EnumInfos:         file_waybook_photo_v1_photo_proto_enumTypes,
 		MessageInfos:      file_waybook_photo_v1_photo_proto_msgTypes,
 	}.Build()
 	File_waybook_photo_v1_photo_proto = out.File

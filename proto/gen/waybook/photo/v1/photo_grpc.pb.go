@@ -22,6 +22,8 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	PhotoService_AddPhoto_FullMethodName    = "/waybook.photo.v1.PhotoService/AddPhoto"
+	PhotoService_Upload_FullMethodName      = "/waybook.photo.v1.PhotoService/Upload"
+	PhotoService_Download_FullMethodName    = "/waybook.photo.v1.PhotoService/Download"
 	PhotoService_UpdatePhoto_FullMethodName = "/waybook.photo.v1.PhotoService/UpdatePhoto"
 	PhotoService_RemovePhoto_FullMethodName = "/waybook.photo.v1.PhotoService/RemovePhoto"
 	PhotoService_ListPhotos_FullMethodName  = "/waybook.photo.v1.PhotoService/ListPhotos"
@@ -37,8 +39,18 @@ const (
 type PhotoServiceClient interface {
 	// Adds a photo. Errors: NOT_FOUND (ALBUM_NOT_FOUND, POI_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
 	AddPhoto(ctx context.Context, in *AddPhotoRequest, opts ...grpc.CallOption) (*AddPhotoResponse, error)
-	// Changes a photo; fields that are not set keep their values. Errors: NOT_FOUND (ALBUM_NOT_FOUND, POI_NOT_FOUND,
-	// PHOTO_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER), ABORTED (ETAG_MISMATCH).
+	// Adds a photo from a file, of which the service stores the original, a view and a thumbnail. The first message is a
+	// start, each later one a chunk. Errors: as AddPhoto; INVALID_ARGUMENT (PHOTO_NOT_SUPPORTED, PHOTO_TOO_LARGE,
+	// PHOTO_DAMAGED); FAILED_PRECONDITION (UPLOADS_OFF); RESOURCE_EXHAUSTED, if there was no memory for the picture in
+	// time; DEADLINE_EXCEEDED (SENDER_STALLED), if nothing came for 30 seconds. If it fails, nothing is added.
+	Upload(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[UploadRequest, UploadResponse], error)
+	// Streams a file of an uploaded photo. The first message is a file, each later one a chunk. Errors: NOT_FOUND
+	// (ALBUM_NOT_FOUND, POI_NOT_FOUND, PHOTO_NOT_FOUND, also for a photo that was not uploaded), PERMISSION_DENIED
+	// (NOT_OWNER: an original), OUT_OF_RANGE (offset).
+	Download(ctx context.Context, in *DownloadRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[DownloadResponse], error)
+	// Changes a photo; fields that are not set keep their values. The url of an uploaded photo can't be changed:
+	// INVALID_ARGUMENT. Errors: NOT_FOUND (ALBUM_NOT_FOUND, POI_NOT_FOUND, PHOTO_NOT_FOUND), PERMISSION_DENIED
+	// (NOT_OWNER), ABORTED (ETAG_MISMATCH).
 	UpdatePhoto(ctx context.Context, in *UpdatePhotoRequest, opts ...grpc.CallOption) (*UpdatePhotoResponse, error)
 	// Removes a photo. Errors: NOT_FOUND (ALBUM_NOT_FOUND, POI_NOT_FOUND, PHOTO_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
 	// ABORTED (ETAG_MISMATCH).
@@ -65,6 +77,38 @@ func (c *photoServiceClient) AddPhoto(ctx context.Context, in *AddPhotoRequest, 
 	}
 	return out, nil
 }
+
+func (c *photoServiceClient) Upload(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[UploadRequest, UploadResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &PhotoService_ServiceDesc.Streams[0], PhotoService_Upload_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[UploadRequest, UploadResponse]{ClientStream: stream}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type PhotoService_UploadClient = grpc.ClientStreamingClient[UploadRequest, UploadResponse]
+
+func (c *photoServiceClient) Download(ctx context.Context, in *DownloadRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[DownloadResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &PhotoService_ServiceDesc.Streams[1], PhotoService_Download_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[DownloadRequest, DownloadResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type PhotoService_DownloadClient = grpc.ServerStreamingClient[DownloadResponse]
 
 func (c *photoServiceClient) UpdatePhoto(ctx context.Context, in *UpdatePhotoRequest, opts ...grpc.CallOption) (*UpdatePhotoResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
@@ -106,8 +150,18 @@ func (c *photoServiceClient) ListPhotos(ctx context.Context, in *ListPhotosReque
 type PhotoServiceServer interface {
 	// Adds a photo. Errors: NOT_FOUND (ALBUM_NOT_FOUND, POI_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
 	AddPhoto(context.Context, *AddPhotoRequest) (*AddPhotoResponse, error)
-	// Changes a photo; fields that are not set keep their values. Errors: NOT_FOUND (ALBUM_NOT_FOUND, POI_NOT_FOUND,
-	// PHOTO_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER), ABORTED (ETAG_MISMATCH).
+	// Adds a photo from a file, of which the service stores the original, a view and a thumbnail. The first message is a
+	// start, each later one a chunk. Errors: as AddPhoto; INVALID_ARGUMENT (PHOTO_NOT_SUPPORTED, PHOTO_TOO_LARGE,
+	// PHOTO_DAMAGED); FAILED_PRECONDITION (UPLOADS_OFF); RESOURCE_EXHAUSTED, if there was no memory for the picture in
+	// time; DEADLINE_EXCEEDED (SENDER_STALLED), if nothing came for 30 seconds. If it fails, nothing is added.
+	Upload(grpc.ClientStreamingServer[UploadRequest, UploadResponse]) error
+	// Streams a file of an uploaded photo. The first message is a file, each later one a chunk. Errors: NOT_FOUND
+	// (ALBUM_NOT_FOUND, POI_NOT_FOUND, PHOTO_NOT_FOUND, also for a photo that was not uploaded), PERMISSION_DENIED
+	// (NOT_OWNER: an original), OUT_OF_RANGE (offset).
+	Download(*DownloadRequest, grpc.ServerStreamingServer[DownloadResponse]) error
+	// Changes a photo; fields that are not set keep their values. The url of an uploaded photo can't be changed:
+	// INVALID_ARGUMENT. Errors: NOT_FOUND (ALBUM_NOT_FOUND, POI_NOT_FOUND, PHOTO_NOT_FOUND), PERMISSION_DENIED
+	// (NOT_OWNER), ABORTED (ETAG_MISMATCH).
 	UpdatePhoto(context.Context, *UpdatePhotoRequest) (*UpdatePhotoResponse, error)
 	// Removes a photo. Errors: NOT_FOUND (ALBUM_NOT_FOUND, POI_NOT_FOUND, PHOTO_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
 	// ABORTED (ETAG_MISMATCH).
@@ -127,6 +181,12 @@ type UnimplementedPhotoServiceServer struct{}
 
 func (UnimplementedPhotoServiceServer) AddPhoto(context.Context, *AddPhotoRequest) (*AddPhotoResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method AddPhoto not implemented")
+}
+func (UnimplementedPhotoServiceServer) Upload(grpc.ClientStreamingServer[UploadRequest, UploadResponse]) error {
+	return status.Error(codes.Unimplemented, "method Upload not implemented")
+}
+func (UnimplementedPhotoServiceServer) Download(*DownloadRequest, grpc.ServerStreamingServer[DownloadResponse]) error {
+	return status.Error(codes.Unimplemented, "method Download not implemented")
 }
 func (UnimplementedPhotoServiceServer) UpdatePhoto(context.Context, *UpdatePhotoRequest) (*UpdatePhotoResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method UpdatePhoto not implemented")
@@ -175,6 +235,24 @@ func _PhotoService_AddPhoto_Handler(srv interface{}, ctx context.Context, dec fu
 	}
 	return interceptor(ctx, in, info, handler)
 }
+
+func _PhotoService_Upload_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(PhotoServiceServer).Upload(&grpc.GenericServerStream[UploadRequest, UploadResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type PhotoService_UploadServer = grpc.ClientStreamingServer[UploadRequest, UploadResponse]
+
+func _PhotoService_Download_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(DownloadRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(PhotoServiceServer).Download(m, &grpc.GenericServerStream[DownloadRequest, DownloadResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type PhotoService_DownloadServer = grpc.ServerStreamingServer[DownloadResponse]
 
 func _PhotoService_UpdatePhoto_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(UpdatePhotoRequest)
@@ -254,6 +332,17 @@ var PhotoService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _PhotoService_ListPhotos_Handler,
 		},
 	},
-	Streams:  []grpc.StreamDesc{},
+	Streams: []grpc.StreamDesc{
+		{
+			StreamName:    "Upload",
+			Handler:       _PhotoService_Upload_Handler,
+			ClientStreams: true,
+		},
+		{
+			StreamName:    "Download",
+			Handler:       _PhotoService_Download_Handler,
+			ServerStreams: true,
+		},
+	},
 	Metadata: "waybook/photo/v1/photo.proto",
 }

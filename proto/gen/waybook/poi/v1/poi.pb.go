@@ -934,7 +934,9 @@ type ListPoisRequest struct {
 	// next_page_token of the previous page; empty for the first page.
 	PageToken string `protobuf:"bytes,7,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	// Only landmarks in this box, of any size, with VIEW_SUMMARY; the summaries have their location and category.
-	Box           *v1.Box `protobuf:"bytes,8,opt,name=box,proto3" json:"box,omitempty"`
+	Box *v1.Box `protobuf:"bytes,8,opt,name=box,proto3" json:"box,omitempty"`
+	// With owner_id, whether to list the landmarks of a hidden user, too; otherwise they fail with NOT_FOUND (USER_NOT_FOUND).
+	WithHidden    bool `protobuf:"varint,9,opt,name=with_hidden,json=withHidden,proto3" json:"with_hidden,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1023,6 +1025,13 @@ func (x *ListPoisRequest) GetBox() *v1.Box {
 		return x.Box
 	}
 	return nil
+}
+
+func (x *ListPoisRequest) GetWithHidden() bool {
+	if x != nil {
+		return x.WithHidden
+	}
+	return false
 }
 
 type ListPoisResponse struct {
@@ -1600,7 +1609,7 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x14BatchGetPoisResponse\x12'\n" +
 	"\x04pois\x18\x01 \x03(\v2\x13.waybook.poi.v1.PoiR\x04pois\x12&\n" +
 	"\x0fmissing_poi_ids\x18\x02 \x03(\x03R\rmissingPoiIds\x12$\n" +
-	"\x0eunread_poi_ids\x18\x03 \x03(\x03R\funreadPoiIds\"\x88\a\n" +
+	"\x0eunread_poi_ids\x18\x03 \x03(\x03R\funreadPoiIds\"\xa9\a\n" +
 	"\x0fListPoisRequest\x12&\n" +
 	"\bowner_id\x18\x01 \x01(\x03B\v\xbaH\x04\"\x02(\x00\x90\xb5\x18\x01R\aownerId\x12A\n" +
 	"\bcategory\x18\x02 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12:\n" +
@@ -1611,7 +1620,9 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\tpage_size\x18\x06 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\a \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12&\n" +
-	"\x03box\x18\b \x01(\v2\x14.waybook.type.v1.BoxR\x03box:\xf2\x03\xbaH\xee\x03\x1ai\n" +
+	"\x03box\x18\b \x01(\v2\x14.waybook.type.v1.BoxR\x03box\x12\x1f\n" +
+	"\vwith_hidden\x18\t \x01(\bR\n" +
+	"withHidden:\xf2\x03\xbaH\xee\x03\x1ai\n" +
 	" list_pois.category_without_owner\x12\x1bcategory: not with owner_id\x1a(this.category == 0 || this.owner_id == 0\x1a`\n" +
 	"\x1dlist_pois.order_without_owner\x12\x18order: not with owner_id\x1a%this.order == 0 || this.owner_id == 0\x1a~\n" +
 	"\x1blist_pois.after_by_creation\x12\x1eafter_poi_id: only by creation\x1a?this.after_poi_id == 0 || this.order == 0 && this.owner_id == 0\x1a\x9e\x01\n" +

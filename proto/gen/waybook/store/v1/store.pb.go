@@ -70,6 +70,7 @@ type BackupResponse struct {
 	//	*BackupResponse_SizeBytes
 	//	*BackupResponse_Chunk
 	//	*BackupResponse_Sha256
+	//	*BackupResponse_File
 	Part          isBackupResponse_Part `protobuf_oneof:"part"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -139,6 +140,15 @@ func (x *BackupResponse) GetSha256() []byte {
 	return nil
 }
 
+func (x *BackupResponse) GetFile() *BackupFile {
+	if x != nil {
+		if x, ok := x.Part.(*BackupResponse_File); ok {
+			return x.File
+		}
+	}
+	return nil
+}
+
 type isBackupResponse_Part interface {
 	isBackupResponse_Part()
 }
@@ -154,8 +164,14 @@ type BackupResponse_Chunk struct {
 }
 
 type BackupResponse_Sha256 struct {
-	// The last message: the SHA-256 of all chunks.
+	// The SHA-256 of all chunks of the store file or, as the last message, of the names and the chunks of all files, one
+	// after the other.
 	Sha256 []byte `protobuf:"bytes,3,opt,name=sha256,proto3,oneof"`
+}
+
+type BackupResponse_File struct {
+	// The next file of a photo.
+	File *BackupFile `protobuf:"bytes,4,opt,name=file,proto3,oneof"`
 }
 
 func (*BackupResponse_SizeBytes) isBackupResponse_Part() {}
@@ -164,18 +180,82 @@ func (*BackupResponse_Chunk) isBackupResponse_Part() {}
 
 func (*BackupResponse_Sha256) isBackupResponse_Part() {}
 
+func (*BackupResponse_File) isBackupResponse_Part() {}
+
+// A file of a backup.
+type BackupFile struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its collection and its name, such as album_photos/456/0000890123456456-view.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Its size in bytes.
+	SizeBytes     int64 `protobuf:"varint,2,opt,name=size_bytes,json=sizeBytes,proto3" json:"size_bytes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BackupFile) Reset() {
+	*x = BackupFile{}
+	mi := &file_waybook_store_v1_store_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BackupFile) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BackupFile) ProtoMessage() {}
+
+func (x *BackupFile) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_store_v1_store_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BackupFile.ProtoReflect.Descriptor instead.
+func (*BackupFile) Descriptor() ([]byte, []int) {
+	return file_waybook_store_v1_store_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *BackupFile) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *BackupFile) GetSizeBytes() int64 {
+	if x != nil {
+		return x.SizeBytes
+	}
+	return 0
+}
+
 var File_waybook_store_v1_store_proto protoreflect.FileDescriptor
 
 const file_waybook_store_v1_store_proto_rawDesc = "" +
 	"\n" +
 	"\x1cwaybook/store/v1/store.proto\x12\x10waybook.store.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1ewaybook/access/v1/access.proto\"\x0f\n" +
-	"\rBackupRequest\"\x8f\x01\n" +
+	"\rBackupRequest\"\xc3\x01\n" +
 	"\x0eBackupResponse\x12(\n" +
 	"\n" +
 	"size_bytes\x18\x01 \x01(\x03B\a\xbaH\x04\"\x02 \x00H\x00R\tsizeBytes\x12!\n" +
 	"\x05chunk\x18\x02 \x01(\fB\t\xbaH\x06z\x04\x18\x80\x80\x10H\x00R\x05chunk\x12!\n" +
-	"\x06sha256\x18\x03 \x01(\fB\a\xbaH\x04z\x02h H\x00R\x06sha256B\r\n" +
-	"\x04part\x12\x05\xbaH\x02\b\x012q\n" +
+	"\x06sha256\x18\x03 \x01(\fB\a\xbaH\x04z\x02h H\x00R\x06sha256\x122\n" +
+	"\x04file\x18\x04 \x01(\v2\x1c.waybook.store.v1.BackupFileH\x00R\x04fileB\r\n" +
+	"\x04part\x12\x05\xbaH\x02\b\x01\"T\n" +
+	"\n" +
+	"BackupFile\x12\x1e\n" +
+	"\x04name\x18\x01 \x01(\tB\n" +
+	"\xbaH\ar\x05\x10\x01\x18\xc8\x01R\x04name\x12&\n" +
+	"\n" +
+	"size_bytes\x18\x02 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\tsizeBytes2q\n" +
 	"\fStoreService\x12a\n" +
 	"\x06Backup\x12\x1f.waybook.store.v1.BackupRequest\x1a .waybook.store.v1.BackupResponse\"\x12\xaa\xbb\x18\x0e\x12\fstore_copied0\x01BAP\x01Z=github.com/waybook/waybook/proto/gen/waybook/store/v1;storev1b\x06proto3"
 
@@ -191,19 +271,21 @@ func file_waybook_store_v1_store_proto_rawDescGZIP() []byte {
 	return file_waybook_store_v1_store_proto_rawDescData
 }
 
-var file_waybook_store_v1_store_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
+var file_waybook_store_v1_store_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
 var file_waybook_store_v1_store_proto_goTypes = []any{
 	(*BackupRequest)(nil),  // 0: waybook.store.v1.BackupRequest
 	(*BackupResponse)(nil), // 1: waybook.store.v1.BackupResponse
+	(*BackupFile)(nil),     // 2: waybook.store.v1.BackupFile
 }
 var file_waybook_store_v1_store_proto_depIdxs = []int32{
-	0, // 0: waybook.store.v1.StoreService.Backup:input_type -> waybook.store.v1.BackupRequest
-	1, // 1: waybook.store.v1.StoreService.Backup:output_type -> waybook.store.v1.BackupResponse
-	1, // [1:2] is the sub-list for method output_type
-	0, // [0:1] is the sub-list for method input_type
-	0, // [0:0] is the sub-list for extension type_name
-	0, // [0:0] is the sub-list for extension extendee
-	0, // [0:0] is the sub-list for field type_name
+	2, // 0: waybook.store.v1.BackupResponse.file:type_name -> waybook.store.v1.BackupFile
+	0, // 1: waybook.store.v1.StoreService.Backup:input_type -> waybook.store.v1.BackupRequest
+	1, // 2: waybook.store.v1.StoreService.Backup:output_type -> waybook.store.v1.BackupResponse
+	2, // [2:3] is the sub-list for method output_type
+	1, // [1:2] is the sub-list for method input_type
+	1, // [1:1] is the sub-list for extension type_name
+	1, // [1:1] is the sub-list for extension extendee
+	0, // [0:1] is the sub-list for field type_name
 }
 
 func init() { file_waybook_store_v1_store_proto_init() }
@@ -215,6 +297,7 @@ func file_waybook_store_v1_store_proto_init() {
 		(*BackupResponse_SizeBytes)(nil),
 		(*BackupResponse_Chunk)(nil),
 		(*BackupResponse_Sha256)(nil),
+		(*BackupResponse_File)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -222,7 +305,7 @@ func file_waybook_store_v1_store_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_store_v1_store_proto_rawDesc), len(file_waybook_store_v1_store_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   2,
+			NumMessages:   3,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

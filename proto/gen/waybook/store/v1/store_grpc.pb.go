@@ -32,13 +32,15 @@ const (
 // services of standalone share one. With TLS, only a client with the certificate name operator may call it.
 // docs/grpc.md has the errors that every method may return.
 type StoreServiceClient interface {
-	// Streams a copy of the embedded store as it is when the call begins. The chunks, one after the other, are a store
-	// file. The first message is size_bytes, the last one is sha256. A stream without sha256 is incomplete. After that,
-	// the metric waybook_store_last_backup_timestamp_seconds shows when the call began, also after a restart.
+	// Streams a copy of the embedded store as it is when the call begins, and then the files of uploaded photos. First
+	// come size_bytes, the chunks of a store file, and their sha256. Then come a file and its chunks, for each file, and
+	// a last sha256. A stream without that is incomplete. After it, the metric
+	// waybook_store_last_backup_timestamp_seconds shows when the call began, also after a restart. All photos of the store
+	// file have their files; there may be more files than that.
 	//
 	// The program serves other calls in the meantime. The stream may last 30 minutes. It fails if its reader takes no
-	// chunk for 15 seconds, because pages that are freed in the meantime can't be used again and the file grows. One
-	// backup runs at a time.
+	// chunk of the store for 15 seconds, because pages that are freed in the meantime can't be used again and the store
+	// file grows. One backup of a store runs at a time.
 	//
 	// Errors: FAILED_PRECONDITION (STORE_NOT_EMBEDDED: the store is a MongoDB; use mongodump), RESOURCE_EXHAUSTED
 	// (BACKUP_RUNNING), DEADLINE_EXCEEDED (READER_STALLED).
@@ -80,13 +82,15 @@ type StoreService_BackupClient = grpc.ServerStreamingClient[BackupResponse]
 // services of standalone share one. With TLS, only a client with the certificate name operator may call it.
 // docs/grpc.md has the errors that every method may return.
 type StoreServiceServer interface {
-	// Streams a copy of the embedded store as it is when the call begins. The chunks, one after the other, are a store
-	// file. The first message is size_bytes, the last one is sha256. A stream without sha256 is incomplete. After that,
-	// the metric waybook_store_last_backup_timestamp_seconds shows when the call began, also after a restart.
+	// Streams a copy of the embedded store as it is when the call begins, and then the files of uploaded photos. First
+	// come size_bytes, the chunks of a store file, and their sha256. Then come a file and its chunks, for each file, and
+	// a last sha256. A stream without that is incomplete. After it, the metric
+	// waybook_store_last_backup_timestamp_seconds shows when the call began, also after a restart. All photos of the store
+	// file have their files; there may be more files than that.
 	//
 	// The program serves other calls in the meantime. The stream may last 30 minutes. It fails if its reader takes no
-	// chunk for 15 seconds, because pages that are freed in the meantime can't be used again and the file grows. One
-	// backup runs at a time.
+	// chunk of the store for 15 seconds, because pages that are freed in the meantime can't be used again and the store
+	// file grows. One backup of a store runs at a time.
 	//
 	// Errors: FAILED_PRECONDITION (STORE_NOT_EMBEDDED: the store is a MongoDB; use mongodump), RESOURCE_EXHAUSTED
 	// (BACKUP_RUNNING), DEADLINE_EXCEEDED (READER_STALLED).

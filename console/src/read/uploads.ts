@@ -1,0 +1,121 @@
+// Photos on their way to albums: sent one after another in the order in which they were chosen. One that fails stops
+// none of the others, and a repetition adds no second photo. They go on while the page shows something else.
+
+import { signal } from '@preact/signals'
+
+import { CallFailure, valueOf } from '../api'
+import { description } from '../description'
+import { encodeForm, type Pair } from '../form'
+
+export interface Upload {
+  /** The identifier of the request, a UUID. A repetition has the same. */
+  id: string
+  album: string
+  file: File
+  state: 'waiting' | 'sending' | 'failed' | 'done'
+  /** The part that was sent, from 0 to 1. */
+  sent: number
+  /** Why it failed. */
+  failure?: unknown
+}
+
+/** Sends a photo and tells how far it is. It rejects with a CallFailure. */
+export type Send = (upload: Upload, progress: (sent: number) => void) => Promise<void>
+
+export class Uploads {
+  readonly all = signal<readonly Upload[]>([])
+  private running = false
+
+  /** `mostBytes` is the largest file that the service takes. */
+  constructor(
+    private readonly send: Send,
+    private readonly mostBytes: () => number,
+  ) {}
+
+  /** Sends files to an album, after those that wait already. */
+  add(album: string, files: Iterable<File>): void {
+    const added = [...files].map((file): Upload => ({ id: newUUID(), album, file, state: 'waiting', sent: 0 }))
+    this.all.value = [...this.all.value.filter(each => each.state !== 'done'), ...added]
+    void this.run()
+  }
+
+  /** Sends a failed one again, after those that wait. */
+  retry(id: string): void {
+    const upload = this.all.value.find(each => each.id === id)
+    if (upload?.state !== 'failed') return
+    this.drop(id)
+    this.all.value = [...this.all.value, { ...upload, state: 'waiting', sent: 0 }]
+    void this.run()
+  }
+
+  /** Forgets one that failed. */
+  drop(id: string): void {
+    this.all.value = this.all.value.filter(each => each.id !== id)
+  }
+
+  private change(id: string, change: Partial<Upload>): void {
+    this.all.value = this.all.value.map(each => (each.id === id ? { ...each, ...change } : each))
+  }
+
+  private async run(): Promise<void> {
+    if (this.running) return
+    this.running = true
+    for (;;) {
+      const next = this.all.value.find(each => each.state === 'waiting')
+      if (!next) break
+      this.change(next.id, { state: 'sending' })
+      try {
+        if (next.file.size > this.mostBytes()) throw new CallFailure('PHOTO_TOO_LARGE', '', 0)
+        await this.send(next, sent => this.change(next.id, { sent }))
+        this.change(next.id, { state: 'done', sent: 1 })
+      } catch (failure) {
+        this.change(next.id, { state: 'failed', failure })
+      }
+    }
+    this.running = false
+  }
+}
+
+/** The uploads of the page. */
+export const uploads = new Uploads(sendPhoto, () => description().maxPhotoBytes ?? 0)
+
+// A page that is left would lose what is not sent.
+globalThis.addEventListener?.('beforeunload', event => {
+  if (uploads.all.value.some(each => each.state === 'waiting' || each.state === 'sending')) event.preventDefault()
+})
+
+/** Only XMLHttpRequest tells how much of a body was sent. The fields go before the file. */
+function sendPhoto({ id, album, file }: Upload, progress: (sent: number) => void): Promise<void> {
+  const query: Pair[] = [
+    ['func', 'addPhoto'],
+    ['responseFormat', 'JSON'],
+  ]
+  const body = new FormData()
+  body.append('albumID', album)
+  body.append('requestID', id)
+  body.append('photo', file)
+  const request = new XMLHttpRequest()
+  request.open('POST', `${description().paths.api}?${encodeForm(query)}`)
+  request.upload.addEventListener('progress', event => progress(event.total > 0 ? event.loaded / event.total : 0))
+  return new Promise((resolve, reject) => {
+    request.addEventListener('load', () => {
+      try {
+        valueOf(request.responseText, request.status, name => request.getResponseHeader(name))
+        resolve()
+      } catch (failure) {
+        reject(failure)
+      }
+    })
+    request.addEventListener('error', () => reject(new CallFailure('NO_REPLY', file.name, 0)))
+    request.send(body)
+  })
+}
+
+/** Returns a random UUID. A page that came by plain HTTP has no crypto.randomUUID. */
+export function newUUID(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  bytes[6] = (bytes[6]! & 0x0f) | 0x40
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80
+  const hex = [...bytes].map(each => each.toString(16).padStart(2, '0')).join('')
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}

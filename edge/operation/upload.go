@@ -1,0 +1,116 @@
+package operation
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/waybook/waybook/edge/failure"
+	"github.com/waybook/waybook/edge/form"
+	"github.com/waybook/waybook/edge/reply"
+	"github.com/waybook/waybook/internal/platform/rules"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
+)
+
+const (
+	// chunkBytes is how much of a file is sent at a time. An upload holds a few chunks in memory.
+	chunkBytes = 64 << 10
+	// chunkTime is how long a chunk is gathered. A service ends a call that is silent for 30 seconds.
+	chunkTime = time.Second
+	// storeTime is how long a service may take for a file that has arrived.
+	storeTime = time.Minute
+)
+
+// errStoreTime is the cause of a call that took longer.
+var errStoreTime = failure.Temporary("SERVICE_TIMEOUT", failure.Unavailable, context.DeadlineExceeded)
+
+// upload adds the file of a request as a photo (rule 17.23).
+func (c *Config) upload(ctx context.Context, x *Exchange, to content) error {
+	start, err := built(ctx, c, &x.In, func(in *Input) *photov1.UploadStart {
+		start := about(in, to, &photov1.UploadStart{ActorId: int64(in.User)})
+		start.Description = form.Or(optional(in, &paramDescription, "description", form.Text), "")
+		start.RequestId = requestID(in)
+		return start
+	})
+	if err != nil {
+		return err
+	}
+	// The service would name the fields of a message within a message.
+	for _, violation := range rules.Violations(start) {
+		x.In.Refuse(violation.Field)
+	}
+	if f := x.In.Failure(); f != nil {
+		return f
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stream, err := c.Photo.Upload(ctx)
+	if err != nil {
+		return err
+	}
+	if err := send(stream, start, x.In.File); err != nil {
+		return err
+	}
+	defer time.AfterFunc(storeTime, func() { cancel(errStoreTime) }).Stop()
+	stored, err := stream.CloseAndRecv()
+	if context.Cause(ctx) == errStoreTime {
+		return errStoreTime
+	}
+	if err != nil {
+		return err
+	}
+	reply.StartSuccess(x.Out.Writer)
+	writePhotoID(x.Out.Writer, stored)
+	x.Out.Finish()
+	return nil
+}
+
+type uploadStream = grpc.ClientStreamingClient[photov1.UploadRequest, photov1.UploadResponse]
+
+// send sends a file as it arrives. It returns nil as well if the service has ended the call: the call then has the
+// error.
+func send(stream uploadStream, start *photov1.UploadStart, file io.Reader) error {
+	err := stream.Send(&photov1.UploadRequest{Part: &photov1.UploadRequest_Start{Start: start}})
+	for hasMore := true; hasMore && err == nil; {
+		// In process the service gets the chunk itself.
+		chunk := make([]byte, chunkBytes)
+		n, ended := fill(chunk, file)
+		if hasMore = ended == nil; !hasMore && ended != io.EOF {
+			return ended
+		}
+		if n > 0 {
+			err = stream.Send(&photov1.UploadRequest{Part: &photov1.UploadRequest_Chunk{Chunk: chunk[:n]}})
+		}
+	}
+	if err == io.EOF {
+		return nil
+	}
+	return err
+}
+
+// fill reads until a chunk is full or chunkTime has passed, so that the service sees a slow client send.
+func fill(chunk []byte, from io.Reader) (n int, err error) {
+	for began := time.Now(); n < len(chunk) && err == nil && time.Since(began) < chunkTime; {
+		var more int
+		more, err = from.Read(chunk[n:])
+		n += more
+	}
+	return n, err
+}
+
+// writePhotoID writes what the functions that add a photo return.
+func writePhotoID(out reply.Writer, response interface{ GetPhoto() *photov1.Photo }) {
+	out.ID("photoID", response.GetPhoto().GetPhotoId(), "")
+}
+
+var paramRequestID = form.Parameter{Name: "requestID", Title: form.Title{"Request", "請求"}, Hint: "a UUID"}
+
+// requestID returns the identifier that the client has given to its request, or a new one.
+func requestID(in *Input) string {
+	if id := optional(in, &paramRequestID, "request_id", form.Text); id != nil {
+		return *id
+	}
+	return newRequestID()
+}
