@@ -30,7 +30,7 @@ const (
 	garbageFile = "testdata/garbage.txt"
 	// An operation may make by this much more garbage than the file says: runs differ by half of it. Most of what a
 	// write makes are copies of pages, whose number depends on what was written before.
-	toleranceOfReads, toleranceOfWrites = 1.1, 1.6
+	toleranceOfReads, toleranceOfWrites = 1.25, 1.6
 )
 
 // The content that the operations work on.
@@ -113,7 +113,7 @@ type deployment struct {
 }
 
 func startAlone(t *testing.T) *deployment {
-	p := launch.Start(t, binary, t.TempDir(), "-demo=false", "-user-writes=0", "-comments-per-minute=0", "-comments-per-user=0")
+	p := launch.Start(t, binary, t.TempDir(), "-demo=false", "-pprof", "-user-writes=0", "-comments-per-minute=0", "-comments-per-user=0")
 	all := map[string]*launch.Process{"account": p, "album": p, "blog": p, "poi": p, "edge": p}
 	return connect(t, all, []*launch.Process{p})
 }
@@ -123,8 +123,8 @@ func startApart(t *testing.T) *deployment {
 	if err := launch.Build(binaries, launch.AsShipped, launch.Programs()...); err != nil {
 		t.Fatal(err)
 	}
-	all := launch.StartServices(t, binaries, t.TempDir())
-	all["edge"] = launch.StartEdge(t, binaries, all, nil, "-user-writes=0")
+	all := launch.StartServices(t, binaries, t.TempDir(), "-pprof")
+	all["edge"] = launch.StartEdge(t, binaries, all, nil, "-user-writes=0", "-pprof")
 	var processes []*launch.Process
 	for _, p := range all {
 		processes = append(processes, p)
@@ -257,9 +257,11 @@ func (d *deployment) measure(o operation, limit float64) garbage {
 	return garbage{each(least.bytes, reading.bytes), each(least.allocations, reading.allocations)}
 }
 
-// allocated returns what all programs have allocated since their start.
+// allocated returns what all programs have allocated since their start. A processor adds what it allocated to
+// the counters when a span is full, or when garbage is collected: so that is done first.
 func (d *deployment) allocated() (sum garbage) {
 	for _, p := range d.processes {
+		launch.Get(d.t, "http://"+p.Admin+"/debug/pprof/heap?gc=1")
 		lines := bufio.NewScanner(strings.NewReader(launch.Metrics(d.t, p.Admin)))
 		for lines.Scan() {
 			name, value, _ := strings.Cut(lines.Text(), " ")
