@@ -121,8 +121,8 @@ func TestASessionIsPastedBehindThePrefixToo(t *testing.T) {
 func TestThePageLearnsWhoseSessionTheCookieNames(t *testing.T) {
 	for cookie, want := range map[string]string{
 		demoCookie:                  `{"status":"SUCCESS","id":7}`,
-		"":                          `{"status":"SUCCESS"}`,
-		"id=8; idrand=" + demoToken: `{"status":"SUCCESS"}`,
+		"":                          `{"status":"SUCCESS","registration":"invite"}`,
+		"id=8; idrand=" + demoToken: `{"status":"SUCCESS","registration":"invite"}`,
 	} {
 		r := httptest.NewRequest(http.MethodGet, SessionPath+"?"+pasted, nil)
 		r.Header.Set("Cookie", cookie)

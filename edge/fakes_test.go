@@ -73,9 +73,13 @@ func (fakeAccount) VerifySession(_ context.Context, r *accountv1.VerifySessionRe
 	}, nil
 }
 
+func (fakeAccount) GetRegistration(context.Context, *accountv1.GetRegistrationRequest) (*accountv1.GetRegistrationResponse, error) {
+	return &accountv1.GetRegistrationResponse{Registration: accountv1.Registration_REGISTRATION_INVITE}, nil
+}
+
 // intercept answers for the services.
 func (f *fakes) intercept(ctx context.Context, request any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
-	if strings.HasSuffix(info.FullMethod, "/VerifySession") || strings.HasSuffix(info.FullMethod, "/ResolveOldIds") {
+	if strings.HasSuffix(info.FullMethod, "/VerifySession") || strings.HasSuffix(info.FullMethod, "/GetRegistration") || strings.HasSuffix(info.FullMethod, "/ResolveOldIds") {
 		return next(ctx, request)
 	}
 	message := request.(proto.Message)

@@ -11,6 +11,18 @@ import (
 	"github.com/waybook/waybook/internal/longform"
 )
 
+func TestWhereNobodyMayRegisterThereIsNoForm(t *testing.T) {
+	p := open(t, start(t), "#/account")
+	p.awaitText(id("account"), "Ask its operator")
+	if p.has(id("register-form")) {
+		t.Error("there is a form")
+	}
+	p.openSession()
+	if p.has(id("session-register")) {
+		t.Error("there is a link to the form")
+	}
+}
+
 func TestAStrangerRegistersAndChangesProfileAndPassword(t *testing.T) {
 	longform.Only(t)
 	process := start(t, "-registration", "open")

@@ -29,6 +29,10 @@ func registration(of int, invitation string) *accountv1.RegisterUserRequest {
 func TestOneInvitationMakesOneUserOnEachStore(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, p *parts) {
+		policy := must(p.Account.GetRegistration(t.Context(), &accountv1.GetRegistrationRequest{}))(t)
+		if want := accountv1.Registration_REGISTRATION_INVITE; policy.GetRegistration() != want {
+			t.Errorf("got %v, want %v", policy, want)
+		}
 		code := p.invite()
 		var made atomic.Int64
 		var group sync.WaitGroup

@@ -47,6 +47,15 @@ func (r *Registration) Set(value string) error {
 	return fmt.Errorf("%q is not closed, open or invite", value)
 }
 
+// GetRegistration returns who may register.
+func (s *server) GetRegistration(context.Context, *accountv1.GetRegistrationRequest) (*accountv1.GetRegistrationResponse, error) {
+	shown := map[Registration]accountv1.Registration{
+		Closed: accountv1.Registration_REGISTRATION_CLOSED, Open: accountv1.Registration_REGISTRATION_OPEN,
+		ByInvitation: accountv1.Registration_REGISTRATION_INVITE,
+	}
+	return &accountv1.GetRegistrationResponse{Registration: shown[s.registration]}, nil
+}
+
 // invitationTTL is how long an invitation may be used.
 const invitationTTL = 7 * 24 * time.Hour
 

@@ -9,7 +9,7 @@ import { Press } from '../read/Actions'
 import { personOfUser, useLoaded } from '../read/load'
 import type { Person } from '../read/model'
 import { buildHash } from '../router'
-import { logIn, session } from '../session/session'
+import { logIn, registration, session } from '../session/session'
 import { openSession } from '../session/SessionMenu'
 import { Failure } from '../shell/Failure'
 import { text } from './words'
@@ -34,7 +34,7 @@ function Register() {
           {text('logIn')}
         </button>
       </p>
-      {findOperation('register') ? (
+      {findOperation('register') && registration.value !== 'closed' ? (
         <Form
           name="register"
           send={text('register')}
@@ -72,7 +72,15 @@ function Register() {
             minLength={8}
             required
           />
-          <Field name="invitation" label={text('invitation')} hint={text('invitationHint')} autocomplete="off" />
+          {registration.value !== 'open' && (
+            <Field
+              name="invitation"
+              label={text('invitation')}
+              hint={text('invitationHint')}
+              autocomplete="off"
+              required={registration.value === 'invite'}
+            />
+          )}
         </Form>
       ) : (
         <p class="soft">{text('registerOff')}</p>

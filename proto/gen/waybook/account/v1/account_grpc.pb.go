@@ -30,6 +30,7 @@ const (
 	AccountService_ListUsers_FullMethodName        = "/waybook.account.v1.AccountService/ListUsers"
 	AccountService_Authenticate_FullMethodName     = "/waybook.account.v1.AccountService/Authenticate"
 	AccountService_RegisterUser_FullMethodName     = "/waybook.account.v1.AccountService/RegisterUser"
+	AccountService_GetRegistration_FullMethodName  = "/waybook.account.v1.AccountService/GetRegistration"
 	AccountService_CreateInvitation_FullMethodName = "/waybook.account.v1.AccountService/CreateInvitation"
 	AccountService_UpdateProfile_FullMethodName    = "/waybook.account.v1.AccountService/UpdateProfile"
 	AccountService_ChangePassword_FullMethodName   = "/waybook.account.v1.AccountService/ChangePassword"
@@ -90,6 +91,8 @@ type AccountServiceClient interface {
 	// Limits apply to each hour by the clock, over all replicas: 10 attempts from a client address, and 300 in all. An
 	// attempt counts whatever comes of it, unless it lacks an invitation that it needs.
 	RegisterUser(ctx context.Context, in *RegisterUserRequest, opts ...grpc.CallOption) (*RegisterUserResponse, error)
+	// Returns who may register, for a page to show no form that cannot work.
+	GetRegistration(ctx context.Context, in *GetRegistrationRequest, opts ...grpc.CallOption) (*GetRegistrationResponse, error)
 	// Creates an invitation, with which one user can register within seven days. The service stores only the SHA-256 of
 	// its code, so a repeated call creates another invitation. Errors: FAILED_PRECONDITION (INVITATIONS_OFF: -registration
 	// is not invite).
@@ -218,6 +221,16 @@ func (c *accountServiceClient) RegisterUser(ctx context.Context, in *RegisterUse
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(RegisterUserResponse)
 	err := c.cc.Invoke(ctx, AccountService_RegisterUser_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *accountServiceClient) GetRegistration(ctx context.Context, in *GetRegistrationRequest, opts ...grpc.CallOption) (*GetRegistrationResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetRegistrationResponse)
+	err := c.cc.Invoke(ctx, AccountService_GetRegistration_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -372,6 +385,8 @@ type AccountServiceServer interface {
 	// Limits apply to each hour by the clock, over all replicas: 10 attempts from a client address, and 300 in all. An
 	// attempt counts whatever comes of it, unless it lacks an invitation that it needs.
 	RegisterUser(context.Context, *RegisterUserRequest) (*RegisterUserResponse, error)
+	// Returns who may register, for a page to show no form that cannot work.
+	GetRegistration(context.Context, *GetRegistrationRequest) (*GetRegistrationResponse, error)
 	// Creates an invitation, with which one user can register within seven days. The service stores only the SHA-256 of
 	// its code, so a repeated call creates another invitation. Errors: FAILED_PRECONDITION (INVITATIONS_OFF: -registration
 	// is not invite).
@@ -442,6 +457,9 @@ func (UnimplementedAccountServiceServer) Authenticate(context.Context, *Authenti
 }
 func (UnimplementedAccountServiceServer) RegisterUser(context.Context, *RegisterUserRequest) (*RegisterUserResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method RegisterUser not implemented")
+}
+func (UnimplementedAccountServiceServer) GetRegistration(context.Context, *GetRegistrationRequest) (*GetRegistrationResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetRegistration not implemented")
 }
 func (UnimplementedAccountServiceServer) CreateInvitation(context.Context, *CreateInvitationRequest) (*CreateInvitationResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CreateInvitation not implemented")
@@ -652,6 +670,24 @@ func _AccountService_RegisterUser_Handler(srv interface{}, ctx context.Context, 
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(AccountServiceServer).RegisterUser(ctx, req.(*RegisterUserRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AccountService_GetRegistration_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetRegistrationRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AccountServiceServer).GetRegistration(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AccountService_GetRegistration_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AccountServiceServer).GetRegistration(ctx, req.(*GetRegistrationRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -878,6 +914,10 @@ var AccountService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "RegisterUser",
 			Handler:    _AccountService_RegisterUser_Handler,
+		},
+		{
+			MethodName: "GetRegistration",
+			Handler:    _AccountService_GetRegistration_Handler,
 		},
 		{
 			MethodName: "CreateInvitation",
