@@ -31,7 +31,7 @@ func (w *world) act(u *user) {
 		w.actOnAbandoned(c, u)
 		return
 	}
-	switch w.random.IntN(14) {
+	switch w.random.IntN(16) {
 	case 0, 1:
 		w.read(c)
 	case 2:
@@ -56,17 +56,15 @@ func (w *world) act(u *user) {
 		w.vote(c, u, w.random.IntN(2))
 	case 13:
 		w.trespass(c, u)
+	case 14, 15:
+		w.uploadSomething(c)
 	}
 }
 
 // send sends a form for a user.
 func (w *world) send(as *user, parameters ...string) reply {
 	p := w.anyProgram()
-	r := p.send(w, as, parameters...)
-	if r.info == "INTERNAL ERROR" {
-		r.info = ""
-	}
-	return w.answered(p, as, r, "%q", parameters)
+	return w.answered(p, as, p.send(w, as, parameters...), "%q", parameters)
 }
 
 // sendAbout sends a form about content.
@@ -246,7 +244,7 @@ func (w *world) removePart(c *item, kind string, parts []*part) {
 		op := begin(c, true)
 		defer op.end()
 		was := p.exists
-		if was == yes {
+		if p.wasRemoved = true; was == yes {
 			p.exists = open
 		}
 		r := w.sendAbout(c, c.owner, function, id, p.id)

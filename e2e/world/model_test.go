@@ -127,12 +127,16 @@ type part struct {
 	exists truth
 	// isMoved: a record brings it.
 	isMoved bool
+	// request is the identifier of the request that uploaded it; empty if none did. wasRemoved: a client has removed it
+	// since, or its content.
+	request    string
+	wasRemoved bool
 }
 
-// goes notes that a part is not there. If a move is not finished, it may be in a moment.
+// goes notes that a part is not there. If a move or an upload is not finished, it may be in a moment.
 func (c *item) goes(p *part) {
 	p.exists = no
-	if p.isMoved && (c.moving > 0 || c.isMoveBroken) {
+	if p.isMoved && (c.moving > 0 || c.isMoveBroken) || p.isOpen() {
 		p.exists = open
 	}
 }
