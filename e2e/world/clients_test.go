@@ -19,7 +19,11 @@ func (w *world) act(u *user) {
 	}
 	// The first are hot.
 	c := w.model.contents[w.random.IntN(1+w.random.IntN(len(w.model.contents)))]
-	if c.requestID != "" && c.mayRepeat() && (c.id == 0 || w.random.IntN(8) == 0) {
+	if c.owner.mayBeHidden() && c.id != 0 {
+		w.actOnAbandoned(c, u)
+		return
+	}
+	if c.requestID != "" && c.mayRepeat() && !c.owner.mayBeHidden() && (c.id == 0 || w.random.IntN(8) == 0) {
 		w.repeat(c)
 		return
 	}
@@ -219,7 +223,7 @@ func (w *world) addPart(c *item, by *user, isComment bool) {
 	}
 	op := begin(c, true)
 	defer op.end()
-	p := &part{span: span{begun: w.tick()}, text: w.unique(kind), exists: open}
+	p := &part{span: span{begun: w.tick()}, text: w.unique(kind), exists: open, by: by}
 	*parts = append(*parts, p)
 	r := w.sendAbout(c, by, function, parameter, p.text)
 	w.isThere(op, r)

@@ -38,7 +38,7 @@ func (w *world) moveSomething(u *user) {
 		}
 		c.records = append(c.records, &moveinv1.Record{Record: &moveinv1.Record_Photo{Photo: photo}}, &moveinv1.Record{Record: &moveinv1.Record_Comment{Comment: comment}})
 		c.photos = append(c.photos, &part{text: photo.GetUrl(), id: photo.GetId(), exists: open, isMoved: true})
-		c.comments = append(c.comments, &part{text: comment.GetText(), id: comment.GetId(), exists: open, isMoved: true})
+		c.comments = append(c.comments, &part{text: comment.GetText(), id: comment.GetId(), exists: open, isMoved: true, by: u})
 	}
 	w.move(c)
 }

@@ -159,6 +159,9 @@ type user struct {
 	token  string
 	// isGone: the user was deleted, or may have been.
 	isGone bool
+	// isHidden: the user is hidden, or may be. From hiddenFrom on, all must know it, unless that is zero.
+	isHidden   bool
+	hiddenFrom time.Time
 }
 
 func (u *user) context() context.Context {

@@ -35,6 +35,8 @@ func (c *cluster) dumped() string {
 	return path
 }
 
+func (c *cluster) restart() { c.whileStopped(func() {}) }
+
 // whileStopped stops the programs at rest, calls f, and starts them.
 func (c *cluster) whileStopped(f func()) {
 	c.calm()

@@ -192,6 +192,8 @@ type system interface {
 	// whileWell calls f without any trouble of the store, which goes on afterwards. calm ends all trouble.
 	whileWell(f func() error) error
 	calm()
+	// restart stops and starts all programs.
+	restart()
 	// tend does what operators do in time before so much time passes.
 	tend(time.Duration)
 	// check looks at the store as waybookctl does.
@@ -273,6 +275,8 @@ func (w *world) step() {
 		w.follow(kinds[w.random.IntN(len(kinds))])
 	case n < 88:
 		w.followRestless()
+	case n < 90:
+		w.hideSomeone()
 	default:
 		w.system.operate()
 	}
