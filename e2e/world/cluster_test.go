@@ -74,6 +74,7 @@ func (c *cluster) start(place int) {
 	m.program = &program{
 		store: store, now: now,
 		newIDs: func() *id.Source { return id.NewSource(now) }, isGone: m.isGone,
+		clock: time.Now, read: c.troubled(m.read), write: c.troubled(m.write),
 	}
 	if c.certificates != nil {
 		m.wire = c.certificates.wireIn(place)
@@ -82,6 +83,20 @@ func (c *cluster) start(place int) {
 	c.run(m.program)
 	c.programs = append(c.programs, m.program)
 	c.judge()
+}
+
+// troubled returns a hook whose calls may fail while the store is in trouble, done or not.
+func (c *cluster) troubled(hook storetest.Hook) storetest.Hook {
+	return func(ctx context.Context, call storetest.Call, do func() error) error {
+		n := c.random.IntN(16)
+		if !c.isTroubled || n > 1 {
+			return hook(ctx, call, do)
+		}
+		if n == 0 {
+			return docstore.ErrUnavailable
+		}
+		return errors.Join(hook(ctx, call, do), docstore.ErrUnavailable)
+	}
 }
 
 // end ends the program in a place.

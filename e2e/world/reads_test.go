@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -22,7 +23,7 @@ func (w *world) read(c *item) {
 	if c.kind.photo == "" {
 		w.hasBallots(c, r)
 	} else {
-		w.hasParts(c, "photo", c.photos, texts(r.body.find("photos", "*", c.kind.photo)), texts(r.body.find("photos", "*", "photoID")))
+		w.hasParts(c, "photo", c.photos, photoTexts(c, r), texts(r.body.find("photos", "*", "photoID")))
 	}
 	w.hasParts(c, "comment", c.comments, texts(r.body.find("comments", "*", "comment")), texts(r.body.find("comments", "*", "commentID")))
 }
@@ -42,6 +43,15 @@ func texts(elements []element) []string {
 	var all []string
 	for _, e := range elements {
 		all = append(all, e.Text)
+	}
+	return all
+}
+
+// photoTexts returns the texts of the photos of content: the descriptions of those that were uploaded, and the addresses of
+// others.
+func photoTexts(c *item, r reply) (all []string) {
+	for _, photo := range r.body.find("photos", "*") {
+		all = append(all, cmp.Or(photo.text("description"), photo.text(c.kind.photo)))
 	}
 	return all
 }

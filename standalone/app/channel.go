@@ -71,7 +71,10 @@ func (c *Channel) ServeStreams(env process.Env) (err error) {
 	env.Stack.Push("streams in process", func(context.Context) error {
 		err := c.streams.Close()
 		c.server.Stop()
-		return errors.Join(err, <-done)
+		if ended := <-done; !errors.Is(ended, grpc.ErrServerStopped) { // before it began
+			err = errors.Join(err, ended)
+		}
+		return err
 	})
 	return nil
 }

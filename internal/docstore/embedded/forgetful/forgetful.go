@@ -191,7 +191,7 @@ func survival(random *rand.Rand) func(number int64) bool {
 // Attach takes the writes of a database into the disk's hands. bbolt syncs before and after it writes a
 // meta page, and so does the disk in its place.
 func (d *Disk) Attach(db *bolt.DB, file *os.File) error {
-	if err := d.step(); err != nil {
+	if err := d.Step(); err != nil {
 		return err
 	}
 	writeAt, err := hook(db)
@@ -227,8 +227,8 @@ func hook(db *bolt.DB) (*func([]byte, int64) (int, error), error) {
 	return (*func([]byte, int64) (int, error))(unsafe.Pointer(field.UnsafeAddr())), nil // #nosec G103 -- the type is the field's
 }
 
-// step returns an error if the process is killed, now or before.
-func (d *Disk) step() error {
+// Step is a step on another file. It returns an error if the process is killed, now or before.
+func (d *Disk) Step() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.stepLocked()
