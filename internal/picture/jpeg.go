@@ -74,7 +74,7 @@ func inspectJPEG(file *io.SectionReader) (structure, error) {
 	}
 	return structure{
 		canvas: image.Rect(0, 0, j.width, j.height), open: wholeFile, decode: jpeg.Decode, decoding: j.decodingBytes(),
-		orientation: j.orientation, profile: j.profileParts.join(),
+		orientation: j.orientation, profile: j.profileParts.join(), isGray: len(j.components) == 1,
 	}, nil
 }
 

@@ -75,6 +75,25 @@ func (o orientation) stored(x, y int, size image.Point) (int, int) {
 	return x, y
 }
 
+// upright returns a stored picture as it was seen.
+func (o orientation) upright(m *image.RGBA) *image.RGBA {
+	if o < 2 {
+		return m
+	}
+	size := m.Rect.Size()
+	bounds := image.Rectangle{Max: size}
+	if o.swapsAxes() {
+		bounds.Max = image.Pt(size.Y, size.X)
+	}
+	turned := image.NewRGBA(bounds)
+	for y := range turned.Rect.Dy() {
+		for x := range turned.Rect.Dx() {
+			turned.SetRGBA(x, y, m.RGBAAt(o.stored(x, y, size)))
+		}
+	}
+	return turned
+}
+
 // profile is an ICC profile, which says what colours the values of pixels mean.
 type profile []byte
 

@@ -3,9 +3,7 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
-	"reflect"
 	"slices"
 
 	"google.golang.org/grpc"
@@ -94,9 +92,9 @@ func (c *Channel) Invoke(ctx context.Context, name string, request, reply any, _
 		return status.Errorf(codes.Unimplemented, "there is no method %s", name)
 	}
 	ctx, end := c.spans.StartCall(arena.Take(withoutMetadata(ctx)), name)
-	handed, err := called.handler(called.server, ctx, func(into any) error { return hand(into, request) }, c.interceptors.Unary)
+	handed, err := called.handler(called.server, ctx, func(into any) error { return service.Hand(into, request) }, c.interceptors.Unary)
 	if err == nil {
-		err = hand(reply, handed)
+		err = service.Hand(reply, handed)
 	}
 	end(err)
 	return err
@@ -109,14 +107,4 @@ func withoutMetadata(ctx context.Context) context.Context {
 		return metadata.NewOutgoingContext(ctx, nil)
 	}
 	return ctx
-}
-
-// hand makes a message equal to another of its type. The two share their parts.
-func hand(into, from any) error {
-	target, source := reflect.ValueOf(into).Elem(), reflect.ValueOf(from).Elem()
-	if target.Type() != source.Type() {
-		return fmt.Errorf("got a %T, want a %T", from, into)
-	}
-	target.Set(source)
-	return nil
 }

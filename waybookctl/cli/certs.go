@@ -36,7 +36,6 @@ type certsCommand struct {
 	File      string        `placeholder:"NAME" help:"Name of the files of a single certificate, such as tls, in place of its own."`
 }
 
-// Help returns the detailed help.
 func (*certsCommand) Help() string {
 	return `The certificates are for development: the authority's key is in a file beside them. Give each program its own with
 --tls-cert NAME.crt --tls-key NAME.key --tls-ca ca.crt. In a development cluster, pods mount the Secrets waybook-NAME-tls:
@@ -46,7 +45,6 @@ func (*certsCommand) Help() string {
 Run the command again to issue new certificates from the same authority. Programs load changed files without a restart.`
 }
 
-// Run makes certificates.
 func (c *certsCommand) Run(out *output.Printer) error {
 	if c.Lifetime <= 0 {
 		return usageError("--lifetime must be greater than 0")

@@ -21,7 +21,6 @@ type compareCommand struct {
 	TimeZone string `default:"Asia/Taipei" placeholder:"ZONE" help:"Time zone of times in replies that name none; ${default} by default."`
 }
 
-// Help returns the detailed help.
 func (*compareCommand) Help() string {
 	return `A line of the file is a query string, such as func=getAlbum&albumID=12; # begins a comment. Each is sent to both
 servers, four at a time. Only reads are sent; any other line counts as trouble, and so does a reply that cannot be read.
@@ -30,7 +29,6 @@ The first 10 differences of each operation are printed. docs/moving-in.md has th
 The exit status is that of diff: 0 if no reply differs, 1 if some do, 2 if there was trouble or nothing was compared.`
 }
 
-// Run compares.
 func (c *compareCommand) Run(ctx context.Context, connection *Connection, in io.Reader, out *output.Printer, report progress.Reporter) (err error) {
 	options := compare.Options{Old: c.Old, New: c.New, Timeout: connection.Timeout}
 	if options.Timeout <= 0 {

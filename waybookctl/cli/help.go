@@ -40,7 +40,6 @@ func (versionFlag) BeforeReset(app *kong.Kong) error {
 // versionCommand is the word version.
 type versionCommand struct{}
 
-// Run prints the version.
 func (versionCommand) Run(parser *kong.Kong) error { return versionFlag(true).BeforeReset(parser) }
 
 // helpCommand is the word help.
@@ -48,7 +47,6 @@ type helpCommand struct {
 	Command []string `arg:"" optional:"" help:"Words of the command."`
 }
 
-// Run prints the help of a command.
 func (c *helpCommand) Run(parser *kong.Kong) error {
 	_, err := parser.Parse(append(c.Command, "--help"))
 	return (&environment{}).blame(err)

@@ -1,13 +1,17 @@
 package cli
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"iter"
 	"math"
 	"strconv"
 	"strings"
 
+	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
@@ -101,11 +105,7 @@ var writtenComments = table[*commentv1.Comment]{
 }
 
 var (
-	photoHeads  = []string{"PHOTO", "URL", "DESCRIPTION"}
-	albumPhotos = table[*photov1.Photo]{"photos", photoHeads, func(p *photov1.Photo) []string {
-		return []string{number(p.GetPhotoId()), p.GetUrl(), p.GetDescription()}
-	}}
-	landmarkPhotos = table[*photov1.Photo]{"photos", photoHeads, func(p *photov1.Photo) []string {
+	photos = table[*photov1.Photo]{"photos", []string{"PHOTO", "URL", "DESCRIPTION"}, func(p *photov1.Photo) []string {
 		return []string{number(p.GetPhotoId()), p.GetUrl(), p.GetDescription()}
 	}}
 	choices = table[*blogv1.Choice]{"choices", []string{"VOTES", "CHOICE"}, func(c *blogv1.Choice) []string {
@@ -148,9 +148,9 @@ func (t table[T]) print(out *output.Printer, item T, secrets ...output.Field) er
 	})
 }
 
-// list prints the messages on all pages, up to a limit.
-func (t table[T]) list(out *output.Printer, most limit, fetch func(pageOf) ([]T, string, error)) error {
-	return output.Items(out, t.kind, t.heads, pages(most, fetch), t.cells)
+// list prints the messages of a list.
+func (t table[T]) list(out *output.Printer, items iter.Seq2[T, error]) error {
+	return output.Items(out, t.kind, t.heads, items, t.cells)
 }
 
 // limit is the flag that bounds the length of a list.
@@ -162,35 +162,35 @@ type limit struct {
 // list to need few calls. Every list allows it.
 const pageSize = 100
 
-// pageOf selects a page of a list.
-type pageOf struct {
-	size  int32
-	token string
-}
-
 // pages reads a list page by page, up to its limit. It fetches a page only when its caller asks for
-// the first item of that page.
-func pages[T any](most limit, fetch func(pageOf) ([]T, string, error)) iter.Seq2[T, error] {
-	left := most.Limit
-	if left == 0 {
-		left = math.MaxUint
-	}
-	return func(yield func(T, error) bool) {
-		for token := ""; ; {
-			items, next, err := fetch(pageOf{int32(min(left, pageSize)), token})
+// the first item of that page. ask is a method of a client, whose request has a page_size, by default pageSize, and a
+// page_token.
+func pages[Request proto.Message, Reply interface{ GetNextPageToken() string }, Item any](
+	ctx context.Context, most limit, ask func(context.Context, Request, ...grpc.CallOption) (Reply, error), request Request,
+	items func(Reply) []Item,
+) iter.Seq2[Item, error] {
+	return func(yield func(Item, error) bool) {
+		message := request.ProtoReflect()
+		fields := message.Descriptor().Fields()
+		size, token := fields.ByName("page_size"), fields.ByName("page_token")
+		each := cmp.Or(uint(message.Get(size).Int()), pageSize)
+		for left := cmp.Or(most.Limit, math.MaxUint); ; {
+			message.Set(size, protoreflect.ValueOfInt32(int32(min(left, each))))
+			reply, err := ask(ctx, request)
 			if err != nil {
-				yield(*new(T), err)
+				yield(*new(Item), err)
 				return
 			}
-			for _, item := range items {
+			page := items(reply)
+			for _, item := range page {
 				if !yield(item, nil) {
 					return
 				}
 			}
-			if left -= uint(len(items)); left == 0 || next == "" {
+			if left -= uint(len(page)); left == 0 || reply.GetNextPageToken() == "" {
 				return
 			}
-			token = next
+			message.Set(token, protoreflect.ValueOfString(reply.GetNextPageToken()))
 		}
 	}
 }

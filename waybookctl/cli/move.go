@@ -112,7 +112,6 @@ type moveCheck struct {
 	moveFiles `embed:""`
 }
 
-// Help returns the detailed help.
 func (*moveCheck) Help() string {
 	return `The command needs no service. It checks each record alone and against those before it: users come first, then
 albums, entries and landmarks, then what belongs to them. It reports with file and line what an import leaves out.
@@ -121,7 +120,6 @@ The exit status is 4 if anything is left out, and 1 if a file cannot be read, or
 have other numbers. docs/moving-in.md explains the files.`
 }
 
-// Run checks the files.
 func (c *moveCheck) Run(ctx context.Context, in io.Reader, out *output.Printer, watch progress.Reporter) error {
 	return c.run(in, out, importer.Columns()[:2], func(input importer.Input) (*importer.Report, error) {
 		return importer.Check(ctx, input, watch)
@@ -136,7 +134,6 @@ type moveImport struct {
 	Workers int  `default:"8" placeholder:"NUMBER" help:"Limit of the requests at a time; ${default} by default."`
 }
 
-// Help returns the detailed help.
 func (*moveImport) Help() string {
 	return `The command reads the files twice: first as move check does, then to send what has no problem. It inserts what is
 not in Waybook, and changes and deletes nothing. If it ends early, run it again. What Waybook has otherwise, what was
@@ -146,7 +143,6 @@ The exit status is 4 if anything was left out, differs, was deleted or refused; 
 is not left out is not there or differs. It is 1 if nothing was imported because a file cannot be read, or lacks records by its end record.`
 }
 
-// Run imports the files.
 func (c *moveImport) Run(ctx context.Context, call *services, out *output.Printer, watch progress.Reporter) error {
 	if c.Workers < 1 || c.Workers > 64 {
 		return usageError("--workers must be from 1 to 64")

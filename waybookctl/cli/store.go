@@ -39,7 +39,6 @@ type storeChoice struct {
 	Service    []string `placeholder:"SERVICE" enum:"account,album,blog,poi" help:"Only the collections of these services. Required for the embedded store of a single service."`
 }
 
-// Help returns the detailed help.
 func (storeChoice) Help() string {
 	return `The command opens the store directly, as a service does. It calls no service.`
 }
@@ -69,7 +68,6 @@ type storePrepare struct {
 	storeChoice `embed:""`
 }
 
-// Run prepares the store.
 func (c *storePrepare) Run(ctx context.Context, out *output.Printer) error {
 	prepared, err := storekeeping.Prepare(ctx, c.options(out))
 	if err != nil {
@@ -180,14 +178,12 @@ type storeDump struct {
 	File    string `arg:"" help:"File to write; - for standard output. It appears only when complete, and only its owner can read it, because it holds hashes of passwords."`
 }
 
-// Help returns the detailed help.
 func (*storeDump) Help() string {
 	return `The file does not depend on the kind of store: equal stores produce equal files. The embedded store must not be open in
 a service. On MongoDB, services may keep running, but the file then shows no single moment and may hold parts of concurrent
 changes. Where that matters, stop the services or use mongodump --oplog.`
 }
 
-// Run dumps the store.
 func (c *storeDump) Run(ctx context.Context, out *output.Printer, report progress.Reporter) error {
 	if err := c.check(c.File); err != nil {
 		return err
@@ -213,13 +209,11 @@ type storeLoad struct {
 	File   string `arg:"" type:"existingfile" help:"A file that dump wrote; - for standard input, which is copied to a temporary file first."`
 }
 
-// Help returns the detailed help.
 func (*storeLoad) Help() string {
 	return `The whole file is verified before anything is written. A store that holds other data is refused. To resume an
 interrupted load, run it again. No service starts on the store before a load has succeeded.`
 }
 
-// Run loads the file.
 func (c *storeLoad) Run(ctx context.Context, out *output.Printer, report progress.Reporter, in io.Reader) (err error) {
 	path, remove, err := regular(c.File, in)
 	if err != nil {

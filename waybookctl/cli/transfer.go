@@ -48,7 +48,6 @@ type landmarkImport struct {
 	SkipInvalid bool                    `help:"Skip invalid records and import the others."`
 }
 
-// Help returns the detailed help.
 func (*landmarkImport) Help() string {
 	return `The columns of csv and the members of ndjson are ` + landmarkfile.Columns() + `. A GeoJSON Feature has its key as
 its id, its location as a Point, and the others as properties. Without a key, a landmark is known by its content.
@@ -58,7 +57,6 @@ After a failure, run it again: it leaves landmarks that it recognises unchanged.
 with other content has, unless --update changes the landmark.`
 }
 
-// Run imports the file.
 func (c *landmarkImport) Run(ctx context.Context, call *services, in io.Reader, out *output.Printer, report progress.Reporter) (err error) {
 	format, err := c.of(c.File)
 	if err != nil {
@@ -118,12 +116,10 @@ type landmarkExport struct {
 	Owner   int64  `required:"" placeholder:"USER" help:"Owner of the landmarks."`
 }
 
-// Help returns the detailed help.
 func (*landmarkExport) Help() string {
 	return `Each landmark has the key that landmark import recognises: that of its import, or poi: and its identifier.`
 }
 
-// Run exports the landmarks.
 func (c *landmarkExport) Run(ctx context.Context, call *services, out *output.Printer, report progress.Reporter) error {
 	format, err := c.of(c.File)
 	if err != nil {

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"reflect"
+	"slices"
 	"sync/atomic"
 
 	"google.golang.org/grpc"
@@ -44,40 +47,65 @@ func Register(registrar grpc.ServiceRegistrar, services ...Service) {
 		parts := each.Parts()
 		all[parts.Kind] = parts
 	}
-	if served(all, comments) {
-		commentv1.RegisterCommentServiceServer(registrar, commentServer{kinds: all})
-	}
-	if served(all, photos) {
-		photov1.RegisterPhotoServiceServer(registrar, photoServer{kinds: all})
-	}
-	if served(all, recommendations) {
-		recommendationv1.RegisterRecommendationServiceServer(registrar, recommendationServer{kinds: all})
-	}
-	if served(all, changes) {
-		changev1.RegisterChangeServiceServer(registrar, changeServer{kinds: all})
-	}
-	if served(all, records) {
+	all.route(registrar, commentv1.CommentService_ServiceDesc, func(p Parts) any { return p.Comments })
+	all.route(registrar, photov1.PhotoService_ServiceDesc, func(p Parts) any { return p.Photos })
+	all.route(registrar, recommendationv1.RecommendationService_ServiceDesc, func(p Parts) any { return p.Recommendations })
+	all.route(registrar, changev1.ChangeService_ServiceDesc, func(p Parts) any { return p.Changes })
+	if slices.ContainsFunc(slices.Collect(maps.Values(all)), func(p Parts) bool { return p.Records != nil }) {
 		moveinv1.RegisterMoveInServiceServer(registrar, recordServer{kinds: all})
 	}
 }
 
-func comments(p Parts) commentv1.CommentServiceServer                      { return p.Comments }
-func photos(p Parts) photov1.PhotoServiceServer                            { return p.Photos }
-func recommendations(p Parts) recommendationv1.RecommendationServiceServer { return p.Recommendations }
-func changes(p Parts) changev1.ChangeServiceServer                         { return p.Changes }
-func records(p Parts) moveinv1.MoveInServiceServer                         { return p.Records }
-
 // kinds are the parts of a program's services.
 type kinds map[typev1.Kind]Parts
 
-// served reports whether any service serves a contract.
-func served[Server any](all kinds, of func(Parts) Server) bool {
-	for _, parts := range all {
-		if any(of(parts)) != nil {
-			return true
-		}
+// route registers a contract, if any service serves it. Each of its methods calls the server of the service that has the
+// kind of resource that a request names.
+func (k kinds) route(registrar grpc.ServiceRegistrar, contract grpc.ServiceDesc, of func(Parts) any) {
+	if !slices.ContainsFunc(slices.Collect(maps.Values(k)), func(p Parts) bool { return of(p) != nil }) {
+		return
 	}
-	return false
+	contract.HandlerType = (*any)(nil)
+	contract.Methods = slices.Clone(contract.Methods)
+	for i, method := range contract.Methods {
+		contract.Methods[i].Handler = k.routed(method.Handler, of)
+	}
+	contract.Streams = slices.Clone(contract.Streams)
+	for i, stream := range contract.Streams {
+		contract.Streams[i].Handler = func(_ any, opened grpc.ServerStream) error { return stream.Handler(photoStreams{kinds: k}, opened) }
+	}
+	registrar.RegisterService(&contract, k)
+}
+
+// routed returns the handler of a unary method. The generated one makes the request and its interceptor, and calls the
+// server with the request that comes out of that.
+func (k kinds) routed(handler grpc.MethodHandler, of func(Parts) any) grpc.MethodHandler {
+	call := func(ctx context.Context, request any) (any, error) {
+		kind, id := parent.Of(request)
+		server := of(k[kind])
+		if server == nil {
+			return nil, otherServer(fieldOf(kind, id), kind)
+		}
+		return handler(server, ctx, func(into any) error { return Hand(into, request) }, nil)
+	}
+	return func(all any, ctx context.Context, decode func(any) error, interceptor grpc.UnaryServerInterceptor) (any, error) {
+		return handler(all, ctx, decode, func(ctx context.Context, request any, info *grpc.UnaryServerInfo, _ grpc.UnaryHandler) (any, error) {
+			if interceptor == nil {
+				return call(ctx, request)
+			}
+			return interceptor(ctx, request, info, call)
+		})
+	}
+}
+
+// Hand makes a message equal to another of its type. The two share their parts.
+func Hand(into, from any) error {
+	target, source := reflect.ValueOf(into).Elem(), reflect.ValueOf(from).Elem()
+	if target.Type() != source.Type() {
+		return fmt.Errorf("got a %T, want a %T", from, into)
+	}
+	target.Set(source)
+	return nil
 }
 
 // ResolveIDs implements Resolver.
@@ -88,18 +116,6 @@ func (k kinds) ResolveIDs(ctx context.Context, request proto.Message, foundNothi
 		return false, nil
 	}
 	return resolver.ResolveIDs(ctx, request, foundNothing)
-}
-
-// pass calls a method of the service that has the kind of resource that a request names.
-func pass[Server, Request, Reply any](
-	ctx context.Context, all kinds, request Request, of func(Parts) Server, method func(Server, context.Context, Request) (Reply, error),
-) (reply Reply, err error) {
-	kind, id := parent.Of(request)
-	server := of(all[kind])
-	if any(server) == nil {
-		return reply, otherServer(fieldOf(kind, id), kind)
-	}
-	return method(server, ctx, request)
 }
 
 // otherServer is the error of a request that names a kind of resource that this server does not have.
@@ -120,62 +136,14 @@ func fieldOf(kind typev1.Kind, id int64) string {
 	return "poi_id"
 }
 
-type commentServer struct {
-	commentv1.UnimplementedCommentServiceServer
-	kinds
-}
-
-func (s commentServer) AddComment(ctx context.Context, r *commentv1.AddCommentRequest) (*commentv1.AddCommentResponse, error) {
-	return pass(ctx, s.kinds, r, comments, commentv1.CommentServiceServer.AddComment)
-}
-
-func (s commentServer) ReplyToComment(ctx context.Context, r *commentv1.ReplyToCommentRequest) (*commentv1.ReplyToCommentResponse, error) {
-	return pass(ctx, s.kinds, r, comments, commentv1.CommentServiceServer.ReplyToComment)
-}
-
-func (s commentServer) RemoveComment(ctx context.Context, r *commentv1.RemoveCommentRequest) (*commentv1.RemoveCommentResponse, error) {
-	return pass(ctx, s.kinds, r, comments, commentv1.CommentServiceServer.RemoveComment)
-}
-
-func (s commentServer) ListComments(ctx context.Context, r *commentv1.ListCommentsRequest) (*commentv1.ListCommentsResponse, error) {
-	return pass(ctx, s.kinds, r, comments, commentv1.CommentServiceServer.ListComments)
-}
-
-func (s commentServer) ListCommentsByAuthor(
-	ctx context.Context, r *commentv1.ListCommentsByAuthorRequest,
-) (*commentv1.ListCommentsByAuthorResponse, error) {
-	return pass(ctx, s.kinds, r, comments, commentv1.CommentServiceServer.ListCommentsByAuthor)
-}
-
-func (s commentServer) RemoveCommentsByAuthor(
-	ctx context.Context, r *commentv1.RemoveCommentsByAuthorRequest,
-) (*commentv1.RemoveCommentsByAuthorResponse, error) {
-	return pass(ctx, s.kinds, r, comments, commentv1.CommentServiceServer.RemoveCommentsByAuthor)
-}
-
-type photoServer struct {
+// photoStreams are the streams of photos, the only ones that services share.
+type photoStreams struct {
 	photov1.UnimplementedPhotoServiceServer
 	kinds
 }
 
-func (s photoServer) AddPhoto(ctx context.Context, r *photov1.AddPhotoRequest) (*photov1.AddPhotoResponse, error) {
-	return pass(ctx, s.kinds, r, photos, photov1.PhotoServiceServer.AddPhoto)
-}
-
-func (s photoServer) UpdatePhoto(ctx context.Context, r *photov1.UpdatePhotoRequest) (*photov1.UpdatePhotoResponse, error) {
-	return pass(ctx, s.kinds, r, photos, photov1.PhotoServiceServer.UpdatePhoto)
-}
-
-func (s photoServer) RemovePhoto(ctx context.Context, r *photov1.RemovePhotoRequest) (*photov1.RemovePhotoResponse, error) {
-	return pass(ctx, s.kinds, r, photos, photov1.PhotoServiceServer.RemovePhoto)
-}
-
-func (s photoServer) ListPhotos(ctx context.Context, r *photov1.ListPhotosRequest) (*photov1.ListPhotosResponse, error) {
-	return pass(ctx, s.kinds, r, photos, photov1.PhotoServiceServer.ListPhotos)
-}
-
 // Upload gives a stream to the service that has what its start names.
-func (s photoServer) Upload(stream grpc.ClientStreamingServer[photov1.UploadRequest, photov1.UploadResponse]) error {
+func (s photoStreams) Upload(stream grpc.ClientStreamingServer[photov1.UploadRequest, photov1.UploadResponse]) error {
 	first, err := stream.Recv()
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
@@ -219,51 +187,19 @@ func (b *begunUpload) Recv() (*photov1.UploadRequest, error) {
 }
 
 // Download gives a request to the service that has what it names.
-func (s photoServer) Download(r *photov1.DownloadRequest, stream grpc.ServerStreamingServer[photov1.DownloadResponse]) error {
-	download := func() error {
-		_, err := pass(stream.Context(), s.kinds, r, photos,
-			func(server photov1.PhotoServiceServer, _ context.Context, r *photov1.DownloadRequest) (any, error) {
-				return nil, server.Download(r, stream)
-			})
-		return err
+func (s photoStreams) Download(r *photov1.DownloadRequest, stream grpc.ServerStreamingServer[photov1.DownloadResponse]) error {
+	kind, id := parent.Of(r)
+	server := s.kinds[kind].Photos
+	if server == nil {
+		return otherServer(fieldOf(kind, id), kind)
 	}
-	err := download()
+	err := server.Download(r, stream)
 	if status.Code(err) == codes.NotFound { // before its first message
 		if isChanged, _ := s.ResolveIDs(stream.Context(), r, true); isChanged {
-			return download()
+			return server.Download(r, stream)
 		}
 	}
 	return err
-}
-
-type recommendationServer struct {
-	recommendationv1.UnimplementedRecommendationServiceServer
-	kinds
-}
-
-func (s recommendationServer) Recommend(
-	ctx context.Context, r *recommendationv1.RecommendRequest,
-) (*recommendationv1.RecommendResponse, error) {
-	return pass(ctx, s.kinds, r, recommendations, recommendationv1.RecommendationServiceServer.Recommend)
-}
-
-func (s recommendationServer) Withdraw(ctx context.Context, r *recommendationv1.WithdrawRequest) (*recommendationv1.WithdrawResponse, error) {
-	return pass(ctx, s.kinds, r, recommendations, recommendationv1.RecommendationServiceServer.Withdraw)
-}
-
-func (s recommendationServer) ListRecommenders(
-	ctx context.Context, r *recommendationv1.ListRecommendersRequest,
-) (*recommendationv1.ListRecommendersResponse, error) {
-	return pass(ctx, s.kinds, r, recommendations, recommendationv1.RecommendationServiceServer.ListRecommenders)
-}
-
-type changeServer struct {
-	changev1.UnimplementedChangeServiceServer
-	kinds
-}
-
-func (s changeServer) ListChanges(ctx context.Context, r *changev1.ListChangesRequest) (*changev1.ListChangesResponse, error) {
-	return pass(ctx, s.kinds, r, changes, changev1.ChangeServiceServer.ListChanges)
 }
 
 type recordServer struct {
