@@ -1,11 +1,9 @@
 package account
 
 import (
-	"errors"
 	"fmt"
 	"testing"
 
-	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/internal/storetest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
@@ -79,27 +77,6 @@ func TestAReadOfADeposedPrimaryLosesNoReward(t *testing.T) {
 	s.wantResults(t, "INSERTED", &moveinv1.User{Id: user, Name: "x"})
 	if err := late.grant(t, user, "blog/1"); err != nil {
 		t.Fatal(err)
-	}
-	s.expectRewards(t, user, 10, 1)
-}
-
-// Whoever repeats a grant forgets then that it was due.
-func TestARepeatedGrantIsAsDurableAsTheFirst(t *testing.T) {
-	b := newBench(t)
-	cluster := storetest.NewReplica(t, storetest.ReplicaSettings{Now: b.clock})
-	b.store = cluster
-	s := b.newServer(t)
-	user := s.newUser(t, "", "")
-	cluster.Hold(0)
-	for _, when := range []string{"first", "repeated"} {
-		if err := s.grant(t, user, "blog/1"); !errors.Is(err, docstore.ErrUnavailable) {
-			t.Errorf("while no majority has it, the %s grant: %v", when, err)
-		}
-	}
-	cluster.Fail(storetest.Failover{})
-	s.expectRewards(t, user, 0, 0)
-	if err := s.grant(t, user, "blog/1"); err != nil {
-		t.Error(err)
 	}
 	s.expectRewards(t, user, 10, 1)
 }

@@ -109,23 +109,6 @@ func TestAChoiceIsSettledWithoutASweep(t *testing.T) {
 	}
 }
 
-// Only linearizable reads, of the parent and of the choice, show that no failure of a server undoes an earlier call.
-func TestARepeatIsAnsweredDurably(t *testing.T) {
-	engine := newStore(t)
-	first := newCounter(t, engine)
-	put(t, first, 1, 2)
-	var linearizable atomic.Int64
-	again := openCounter(t, &storetest.Hooked{Engine: engine, Read: func(_ context.Context, call storetest.Call, do func() error) error {
-		if call.Verb == "get_linearizable" {
-			linearizable.Add(1)
-		}
-		return do()
-	}})
-	if got := put(t, again, 1, 2).Numbers; got != (numbers{0, 1, 0}) || linearizable.Load() != 2 {
-		t.Errorf("numbers %v after %d linearizable reads", got, linearizable.Load())
-	}
-}
-
 func TestADeletedParentIsNotCounted(t *testing.T) {
 	engine := newStore(t)
 	votes := newCounter(t, engine)
