@@ -19,30 +19,6 @@ import (
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
-// The golden case vote-invalid has the other faults of a vote.
-func TestAVoteIsWholeOrFails(t *testing.T) {
-	h := newEdge(t, &fakes{answer: always(&blogv1.CreateBlogResponse{}, nil)})
-	many := "voteDescription=d"
-	for _, n := range strings.Fields("1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21") {
-		many += "&choice" + n + "=a"
-	}
-	for vote, want := range map[string]string{
-		"voteDescription=d&choice1=a":                    "MISSING PARAMETER: choice2",
-		"voteDescription=d&choice1=a&choice2=b&choice4=": "",
-		"voteDescription=d&choice1=a&choice2=%FF":        "INVALID ENCODING: choice2",
-		"voteDescription=d&choice1=a&choice4=b":          "MISSING PARAMETER: choice2; MISSING PARAMETER: choice3",
-		strings.Replace(many, "21", "", 1):               "",
-	} {
-		body := failed(want)
-		if want == "" {
-			body = xmlBody("<status>SUCCESS</status><blogID>0</blogID><reward>0</reward>")
-		}
-		if w := post(h, "func=postBlog&"+blogForm+"&"+vote); w.Body.String() != body {
-			t.Errorf("%.60s: got %s\nwant %s", vote, w.Body, body)
-		}
-	}
-}
-
 func TestWithoutAdditionsThereAreExactlyTheElevenOperations(t *testing.T) {
 	f := &fakes{answer: func(_ context.Context, r proto.Message) (proto.Message, error) {
 		if request, isPost := r.(*blogv1.CreateBlogRequest); isPost && request.GetVote() == nil {

@@ -85,22 +85,6 @@ func TestTheClientIsThePeerOrTheAddressFromTheTrustedProxies(t *testing.T) {
 	}
 }
 
-func TestClientsAreCountedByIPv4AddressOrIPv6Network(t *testing.T) {
-	for address, want := range map[string]string{
-		"192.0.2.1":          "192.0.2.1",
-		"2001:db8:1:2:3::4":  "2001:db8:1:2::/64",
-		"2001:db8:1:2:ff::1": "2001:db8:1:2::/64",
-		"2001:db8:1:3::1":    "2001:db8:1:3::/64",
-	} {
-		if got := admission.ClientKey(netip.MustParseAddr(address)); got != want {
-			t.Errorf("%s: got %s, want %s", address, got, want)
-		}
-	}
-	if got := admission.ClientKey(netip.Addr{}); got != "" {
-		t.Errorf("no address: got %s", got)
-	}
-}
-
 func TestAConnectionIsSecureWithTLSOrWhenATrustedProxyReportsTLS(t *testing.T) {
 	for _, c := range []struct {
 		name, trusted, peer  string

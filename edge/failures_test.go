@@ -134,20 +134,3 @@ func TestAReasonOfAServiceIsInTheTableOrAnInternalError(t *testing.T) {
 		t.Errorf("clients do not get %q", internal)
 	}
 }
-
-// The status of an entry is the one that a failure with the reason gets.
-func TestTheTableHasTheStatusOfEachRefusal(t *testing.T) {
-	h := newEdge(t, &fakes{})
-	for _, request := range []*http.Request{
-		from("192.0.2.1:80"),
-		func() *http.Request { r := from("192.0.2.1:80"); r.Method = http.MethodPut; return r }(),
-		func() *http.Request { r := from("192.0.2.1:80"); r.URL.Path = "/x"; return r }(),
-	} {
-		w := record(h, request)
-		reason := w.Header().Get("X-Waybook-Reason")
-		i := slices.IndexFunc(Failures(), func(each FailureEntry) bool { return each.Reason == reason })
-		if i < 0 || Failures()[i].Status != w.Code {
-			t.Errorf("%s came with %d", reason, w.Code)
-		}
-	}
-}

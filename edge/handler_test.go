@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,38 +14,6 @@ import (
 
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
-
-func TestAFormHasLimitsAndAnEmptyBodyNoType(t *testing.T) {
-	for _, c := range []struct {
-		name, method, target, body, contentType string
-		status                                  int
-		reason, info                            string
-	}{
-		{name: "too much in query and body together", method: "POST", target: Path + "?x=" + strings.Repeat("x", 501), body: "x=" + strings.Repeat("x", 501), status: 413, reason: "REQUEST_TOO_LARGE", info: "REQUEST TOO LARGE"},
-		{name: "too many parameters", target: Path + "?" + strings.Repeat("a=1&", 101), reason: "TOO_MANY_PARAMETERS", info: "TOO MANY PARAMETERS"},
-		{name: "an empty body of any type", method: "POST", target: Path + "?func=getAlbum", contentType: "text/plain", reason: "MISSING_PARAMETER", info: "MISSING PARAMETER: albumID"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			f := &fakes{}
-			h := newEdge(t, f, func(config *Config) { config.MaxFormBytes = 1000 })
-			r := httptest.NewRequest(c.method, c.target, strings.NewReader(c.body))
-			r.Header.Set("Content-Type", c.contentType)
-			w := record(h, r)
-			if want := max(c.status, 200); w.Code != want {
-				t.Errorf("status %d, want %d", w.Code, want)
-			}
-			if got := w.Header().Get("X-Waybook-Reason"); got != c.reason {
-				t.Errorf("reason %q, want %q", got, c.reason)
-			}
-			if got := w.Body.String(); got != failed(c.info) {
-				t.Errorf("got %s", got)
-			}
-			if got := f.called(); len(got) > 0 {
-				t.Errorf("called %v", got)
-			}
-		})
-	}
-}
 
 func TestEveryReplyCarriesTheSameHeaders(t *testing.T) {
 	h := newEdge(t, &fakes{answer: always(&albumv1.GetAlbumResponse{}, nil)})

@@ -6,19 +6,15 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/testing/protocmp"
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -45,25 +41,6 @@ func cookieless(form string) *http.Request {
 	r := httptest.NewRequest(http.MethodPost, Path, strings.NewReader(form))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	return r
-}
-
-func TestALoginReturnsItsSessionAsACookie(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // for a clock that does not advance
-		f := &fakes{answer: letIn}
-		w := record(newEdge(t, f), cookieless(loginForm))
-		expires := time.Now().Add(time.Hour).UTC().Format(cookieDate)
-		if diff := cmp.Diff([]string{
-			"id=7; Path=/; Max-Age=3600; HttpOnly; SameSite=Lax; Expires=" + expires,
-			"idrand=" + demoToken + "; Path=/; Max-Age=3600; HttpOnly; SameSite=Lax; Expires=" + expires,
-		}, w.Header()["Set-Cookie"]); diff != "" {
-			t.Error(diff)
-		}
-		if diff := cmp.Diff([]proto.Message{
-			&accountv1.AuthenticateRequest{Email: "amy@example.org", Password: "correct horse", ClientAddress: "192.0.2.1"},
-		}, f.called(), protocmp.Transform()); diff != "" {
-			t.Error(diff)
-		}
-	})
 }
 
 func TestTheCookieIsSecureWhenTheRequestUsedTLS(t *testing.T) {
@@ -164,18 +141,5 @@ func TestThereIsNoLoginWhereSessionsAreOpenedElsewhere(t *testing.T) {
 	}
 	if got := f.called(); got != nil {
 		t.Errorf("called %v", got)
-	}
-}
-
-func TestAnExpiredSessionDeletesItsCookie(t *testing.T) {
-	h := newEdge(t, &fakes{answer: func(_ context.Context, request proto.Message) (proto.Message, error) {
-		reply, err := letIn(t.Context(), request)
-		reply.(*accountv1.AuthenticateResponse).Session.ExpireTime = timestamppb.New(time.Unix(0, 0))
-		return reply, err
-	}})
-	for _, cookie := range record(h, cookieless(url.Values{"func": {"login"}, "email": {"a"}, "password": {"p"}}.Encode())).Result().Cookies() {
-		if cookie.MaxAge >= 0 {
-			t.Errorf("got %s", cookie)
-		}
 	}
 }

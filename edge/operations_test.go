@@ -4,10 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"testing"
-	"time"
-
-	"google.golang.org/protobuf/types/known/timestamppb"
 
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
@@ -36,28 +32,12 @@ const (
 	blogForm     = "type=0_8&lat=25.0339639&lng=121.5644722&blogTitle=t&blogContent=a%0D%0Ab&year=2012&month=02&day=29&weather=有彩虹"
 )
 
-var (
-	place = &typev1.Location{Lat: 25.0339639, Lng: 121.5644722}
-	noon  = timestamppb.New(time.Date(2009, 2, 3, 12, 0, 0, 0, time.UTC))
-)
-
 func twoAlbums(context.Context, *albumv1.ListAlbumsRequest) (*albumv1.ListAlbumsResponse, error) {
 	return &albumv1.ListAlbumsResponse{Summaries: []*typev1.Summary{{Id: 1, Title: "a"}, {Id: 2, Title: "b"}}}, nil
 }
 
 func noPois(context.Context, *poiv1.ListPoisRequest) (*poiv1.ListPoisResponse, error) {
 	return &poiv1.ListPoisResponse{}, nil
-}
-
-func TestSharedParametersAreFuncAndFormat(t *testing.T) {
-	var names []string
-	for _, p := range SharedParameters() {
-		names = append(names, p.Name)
-	}
-	slices.Sort(names)
-	if got := strings.Join(names, " "); got != "func responseFormat" {
-		t.Errorf("every request may carry %s", got)
-	}
 }
 
 // unknownFunc returns the info of an unknown func. It lists the table except the functions in

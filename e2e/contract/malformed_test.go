@@ -1,10 +1,7 @@
 package contract
 
 import (
-	"bytes"
-	"compress/gzip"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -57,58 +54,5 @@ func TestMalformedParametersOfEveryOperation(t *testing.T) {
 		})
 	}
 	group.Wait()
-	w.checkLog(t)
-}
-
-func TestMalformedRequestsOfEveryOperation(t *testing.T) {
-	w := start(t)
-	var zipped bytes.Buffer
-	writer := gzip.NewWriter(&zipped)
-	if _, err := writer.Write([]byte("func=getAlbum")); err != nil {
-		t.Fatal(err)
-	}
-	if err := writer.Close(); err != nil {
-		t.Fatal(err)
-	}
-	// In the short form each operation gets every fourth, shifted by one for each operation.
-	stride := longform.Number(4, 1)
-	for o, each := range operations(t, w) {
-		for i, sent := range []struct{ method, contentType, body string }{
-			{http.MethodPut, "application/x-www-form-urlencoded", each.form},
-			{http.MethodDelete, "", ""},
-			{http.MethodPatch, "application/json-patch+json", "[]"},
-			{http.MethodOptions, "", ""},
-			{"post", "application/x-www-form-urlencoded", each.form},
-			{"PROPFIND", "text/xml", "<a/>"},
-			{http.MethodPost, "", each.form},
-			{http.MethodPost, "application/json", `{"func":"` + each.function + `"}`},
-			{http.MethodPost, "text/xml", "<!DOCTYPE a [<!ENTITY b SYSTEM \"file:///etc/passwd\">]><a>&b;</a>"},
-			{http.MethodPost, "multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data; name=\"func\"\r\n\r\n" + each.function + "\r\n--x"},
-			{http.MethodPost, "multipart/form-data", "--"},
-			{http.MethodPost, "multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data; name=\"func\"\r\n\r\n" + each.name + "\r\n--x--\r\n"},
-			{http.MethodPost, "multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data; name=\"func\"; filename=\"a\"\r\n\r\n\xff\r\n--x--\r\n"},
-			{http.MethodPost, "multipart/form-data; boundary=x", strings.Repeat("--x\r\n", 100_000) + "--x--"},
-			{http.MethodPost, "multipart/form-data; boundary=x", "--x\r\n" + strings.Repeat("a:\r\n", 300_000) + "\r\n--x--"},
-			{http.MethodPost, "application/x-www-form-urlencoded; charset=big5", each.form + "&albumTitle=%A5&a=%FF"},
-			{http.MethodPost, "application/x-www-form-urlencoded; charset=utf-16", "\xff\xfef\x00u\x00n\x00c\x00"},
-			{http.MethodPost, "application/x-www-form-urlencoded; charset=", each.form},
-			{http.MethodPost, "application/x-www-form-urlencoded", zipped.String()},
-			{http.MethodPost, "application/x-www-form-urlencoded", "\xef\xbb\xbf" + each.form},
-			{http.MethodPost, "application/x-www-form-urlencoded", each.form + "\r\n"},
-			{http.MethodPost, "application/x-www-form-urlencoded", each.form + "&x=" + strings.Repeat("x", 3<<20)},
-			{http.MethodGet, "application/x-www-form-urlencoded", each.form},
-			{http.MethodGet, "text/plain", "x"},
-		} {
-			if (i+o)%stride != 0 {
-				continue
-			}
-			r := w.newRequest(sent.method, sent.body)
-			r.Header.Set("Content-Type", sent.contentType)
-			if each.name != "logout" {
-				r.Header.Set("Cookie", w.cookie)
-			}
-			w.send(r).check(t, fmt.Sprintf("%s %s %.100q", sent.method, sent.contentType, sent.body))
-		}
-	}
 	w.checkLog(t)
 }

@@ -72,14 +72,6 @@ func withCited(list string, contract []string, cases []*casefile.Case) string {
 	return strings.Join(lines, "")
 }
 
-func TestTheListOfRulesGetsWhatCasesCite(t *testing.T) {
-	cases := []*casefile.Case{{Name: "one", Sentence: "It is so (rule 1.1)"}, {Name: "two", Sentence: "It is not (rules 1.1 and 1.3)"}}
-	got := withCited("# a list\n\n1.1 | zero one\n1.2 | - edge TestIt\n1.4 | zero\n", []string{"1.1", "1.2", "1.3", "1.4", "1.5"}, cases)
-	if want := "# a list\n\n1.1 | zero one two\n1.2 | - edge TestIt\n1.3 | two\n1.4 | zero\n"; got != want {
-		t.Errorf("got\n%s", got)
-	}
-}
-
 // problemsOf compares the contract's rules, the list of their cases and tests, and the
 // cases. hasTest reports whether a directory has a test.
 func problemsOf(
@@ -156,34 +148,4 @@ func readTests(t *testing.T, directory string) (source []byte) {
 		t.Errorf("a directory in %s: %v", casefile.RulesFile, err)
 	}
 	return source
-}
-
-func TestEachMistakeInTheRuleListIsReported(t *testing.T) {
-	cases := []*casefile.Case{{Name: "one", Sentence: "It is so (rule 1.1)"}, {Name: "two", Sentence: "It is not (rules 1.1 and 1.2)"}}
-	contract := []string{"1.1", "1.2", "1.4"}
-	hasTest := func(directory, test string) bool { return directory == "edge" && test == "TestIt" }
-	for name, c := range map[string]struct {
-		list string
-		want []string
-	}{
-		"none":                     {"1.1 | one two\n1.2 | two\n1.4 | - edge TestIt", nil},
-		"a rule is not listed":     {"1.1 | one two\n1.2 | two", []string{"rule 1.4 is not listed"}},
-		"a rule is not known":      {"1.1 | one two\n1.2 | two\n1.3 | two\n1.4 | two", []string{"line 3: docs/contract.md has no rule 1.3"}},
-		"a rule is listed twice":   {"1.1 | one two\n1.2 | two\n1.4 | one\n1.4 | two", []string{"line 4: rule 1.4 is listed twice"}},
-		"a case is not there":      {"1.1 | one two\n1.2 | two\n1.4 | three", []string{"line 3: there is no case three"}},
-		"a test is not there":      {"1.1 | one two\n1.2 | two\n1.4 | - edge TestIt TestThat", []string{"line 3: edge has no test TestThat"}},
-		"a test is elsewhere":      {"1.1 | one two\n1.2 | two\n1.4 | - e2e TestIt", []string{"line 3: e2e has no test TestIt"}},
-		"a case is not named":      {"1.1 | two\n1.2 | two\n1.4 | two", []string{"no rule names the case one", "the case one cites rule 1.1, which does not name it"}},
-		"a case cites other rules": {"1.1 | one two\n1.2 | one\n1.4 | two", []string{"the case two cites rule 1.2, which does not name it"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			rules, err := casefile.ParseRules("RULES.txt", c.list)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := problemsOf(contract, rules, cases, hasTest); !slices.Equal(got, c.want) {
-				t.Errorf("got %q, want %q", got, c.want)
-			}
-		})
-	}
 }

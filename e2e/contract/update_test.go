@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"testing"
 
 	"github.com/waybook/waybook/e2e/contract/casefile"
 )
@@ -81,29 +80,4 @@ func (p *player) written(body string) []string {
 		}
 	}
 	return lines
-}
-
-func TestARewrittenReplyReadsLikeTheOthers(t *testing.T) {
-	p := &player{variables: casefile.Variables{"album": "1234567890", "category": "5"}}
-	body := casefile.Declaration + "<response><status>SUCCESS</status><albumList><album1><albumID>1234567890</albumID>" +
-		"<albumTitle>5\r\n</albumTitle></album1></albumList><comments><comment1><time>2024-02-29 12:00:00</time>" +
-		"<comment></comment></comment1></comments></response>"
-	want := `  <response>
-    <status>SUCCESS</status>
-    <albumList>
-      <album1>
-        <albumID>{album}</albumID>
-        <albumTitle>5{CR}{LF}</albumTitle>
-      </album1>
-    </albumList>
-    <comments>
-      <comment1>
-        <time>{time}</time>
-        <comment></comment>
-      </comment1>
-    </comments>
-  </response>`
-	if got := strings.Join(p.written(body), "\n"); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
 }

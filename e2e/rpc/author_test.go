@@ -137,30 +137,6 @@ func TestRepeatedCallsRemoveAllCommentsOfAnAuthor(t *testing.T) {
 	}
 }
 
-// A sweep removes the comments of deleted content, which may take a while.
-func TestTheCommentsOfAnAuthorOnDeletedContentAreRemoved(t *testing.T) {
-	t.Parallel()
-	p := startParts(t)
-	owner, author := p.newUser("owner"), p.newUser("author")
-	deleted, other := p.items(owner), p.items(owner)
-	for i, k := range p.kinds() {
-		for range 3 {
-			must(deleted[i].add(t.Context(), author, "", "x"))(t)
-		}
-		must(other[i].add(t.Context(), author, "", "y"))(t)
-		must(k.send(t.Context(), "Delete", fields{"actor_id": owner, "id": deleted[i].id}))(t)
-		expectFault(t, failed(k.send(t.Context(), "RemoveCommentsByAuthor", fields{"author_id": author, "actor_id": owner, "id": deleted[i].id})),
-			codes.NotFound, k.missing)
-		k.removeBy(fields{"author_id": author, "kind": int(k.of)}, 4, false)
-		k.expectWritten(author, map[int64][]string{})
-		if n := p.store.count(t, k.service+"_comments"); n != 0 {
-			t.Errorf("%s: %d comments are stored", k.service, n)
-		}
-	}
-	p.Sweep()
-	p.check()
-}
-
 // An album, an entry and a landmark of an old service had one number, and the first two have one identifier here.
 func TestEqualIdentifiersOfDifferentKindsAreApart(t *testing.T) {
 	t.Parallel()

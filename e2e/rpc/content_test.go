@@ -1,7 +1,6 @@
 package rpc_test
 
 import (
-	"slices"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
@@ -67,52 +66,6 @@ func TestContentIsChangedInPart(t *testing.T) {
 					t.Errorf("after %s: %v, read %v, want %v", change.name, now, shown, want)
 				}
 			}
-		})
-	}
-}
-
-func TestPhotosAreAddedChangedAndRemoved(t *testing.T) {
-	t.Parallel()
-	w := start(t)
-	owner := w.newUser("a")
-	for _, k := range w.kinds() {
-		if !k.hasPhotos() {
-			continue
-		}
-		t.Run(k.service, func(t *testing.T) {
-			id := k.create(owner, "x")
-			var want []proto.Message
-			for _, name := range []string{"1.jpg", "2.jpg", "3.jpg"} {
-				reply := must(k.send(t.Context(), "AddPhoto", fields{"actor_id": owner, "id": id, "url": name, "description": "d" + name}))(t)
-				want = append(want, read[proto.Message](reply, "photo"))
-			}
-			expect := func(when string) {
-				t.Helper()
-				reply := k.get(id)
-				photos := readAll[proto.Message](reply, "photos")
-				if !slices.EqualFunc(photos, want, proto.Equal) || read[string](reply, "next_photos_token") != "" {
-					t.Errorf("after %s: %v, want %v", when, photos, want)
-				}
-			}
-			expect("the additions")
-			if read[string](want[0], "url") != "1.jpg" || read[string](want[2], "description") != "d3.jpg" {
-				t.Errorf("added %v", want)
-			}
-			changed := want[1]
-			for _, change := range []fields{{}, {"description": "d"}, {"url": "4.jpg"}, {"description": ""}} {
-				photoID := read[int64](changed, "photo_id")
-				reply := must(k.send(t.Context(), "UpdatePhoto", change.and(fields{"actor_id": owner, "id": id, "photo_id": photoID})))(t)
-				k.set(changed, change)
-				updated := read[proto.Message](reply, "photo")
-				k.set(changed, fields{"etag": read[string](updated, "etag")})
-				if !proto.Equal(updated, changed) {
-					t.Errorf("updated %v, want %v", updated, changed)
-				}
-				expect("an update")
-			}
-			must(k.send(t.Context(), "RemovePhoto", fields{"actor_id": owner, "id": id, "photo_id": read[int64](want[0], "photo_id")}))(t)
-			want = want[1:]
-			expect("a removal")
 		})
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
@@ -94,19 +93,6 @@ func TestEntriesAreListedByPlannedDate(t *testing.T) {
 					}
 				}
 			}
-		}
-	}
-}
-
-func TestAnInvalidListRequestSaysHowToCorrectIt(t *testing.T) {
-	t.Parallel()
-	w := start(t)
-	for message, request := range map[string]*blogv1.ListBlogsRequest{
-		"author_id: must be given, unless entries are listed by planned date or in a box": {},
-		"order: must be by planned date when entries are chosen by that":                  {AuthorId: 1, PostDateFrom: planned[0]},
-	} {
-		if got := status.Convert(failed(w.Blog.ListBlogs(t.Context(), request))).Message(); got != message {
-			t.Errorf("the message is %q, want %q", got, message)
 		}
 	}
 }

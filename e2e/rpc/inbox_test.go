@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"testing"
-	"time"
 
 	"google.golang.org/grpc/codes"
 
@@ -73,41 +72,6 @@ func TestAllContentInABoxIsThere(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestEntriesThatArePlannedForLaterAreNotFoundByTheirPlace(t *testing.T) {
-	t.Parallel()
-	p := startParts(t) // on 2026-05-01
-	entries, author := p.kinds()[1], p.newUser("a")
-	post := func(day int32) int64 {
-		return entries.createWith(author, "x", fields{"post_date": &typev1.Date{Year: 2026, Month: 5, Day: day}, "location": at(1, 2)})
-	}
-	today, tomorrow := post(1), post(2)
-	near := func(publication blogv1.BlogPublication) (ids []int64) {
-		reply, err := p.Blog.SearchNearby(t.Context(), &blogv1.SearchNearbyRequest{
-			Circle:      &typev1.Circle{Center: at(1, 2), RadiusMeters: 10},
-			Publication: publication,
-		})
-		for _, each := range got(t, reply, err).GetBlogs() {
-			ids = append(ids, each.GetBlogId())
-		}
-		return ids
-	}
-	expect := func(want ...int64) {
-		t.Helper()
-		if ids := entries.inBox(t, world(), 0, 1); !slices.Equal(ids, want) {
-			t.Errorf("in the box are %d, want %d", ids, want)
-		}
-		if ids := near(blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED); !slices.Equal(ids, want) {
-			t.Errorf("near are %d, want %d", ids, want)
-		}
-	}
-	expect(today)
-	if ids := near(blogv1.BlogPublication_BLOG_PUBLICATION_UNSPECIFIED); !slices.Equal(ids, []int64{today, tomorrow}) {
-		t.Errorf("of all are near %d", ids)
-	}
-	p.Clock.Advance(24 * time.Hour)
-	expect(today, tomorrow)
 }
 
 func TestATokenOfPublishedEntriesIsNoneOfAllEntries(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 
 	"google.golang.org/grpc"
 
-	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
@@ -113,45 +112,5 @@ func TestAListOfSummariesHasTheItemsOfTheListInItsOrderFromAnIdentifier(t *testi
 				t.Errorf("an empty list has %v", listed)
 			}
 		})
-	}
-}
-
-func TestAListOfEntriesByCreationMayLeaveOutThoseThatAreNotPublished(t *testing.T) {
-	t.Parallel()
-	const count = 120 // two thirds are published
-	const published = int(blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED)
-	w := start(t)
-	author, k := w.newUser("a"), w.kinds()[1]
-	all := make([]int64, count)
-	parallel(t, count, func(i int) error {
-		day := &typev1.Date{Year: 2026, Month: 2, Day: 28}
-		if i%3 == 0 {
-			day.Year = 9999
-		}
-		reply, err := k.send(t.Context(), "Create", k.valid(author, "x", fields{"post_date": day}))
-		all[i] = k.idIn(reply)
-		return err
-	})
-	var shown []int64
-	for i, id := range all {
-		if i%3 != 0 {
-			shown = append(shown, id)
-		}
-	}
-	slices.Sort(all)
-	slices.Sort(shown)
-	for _, c := range []struct {
-		after       int64
-		publication int
-		want        []int64
-	}{
-		{0, 0, all}, {all[50], 0, all[51:]}, {0, published, shown}, {shown[9], published, shown[10:]}, {shown[len(shown)-1], published, nil},
-	} {
-		for _, size := range []int32{0, 1, 7} {
-			listed := summaryIDs(must(k.summaries(t.Context(), fields{"owner": author, "after": c.after, "publication": c.publication}, size))(t))
-			if !slices.Equal(listed, c.want) {
-				t.Errorf("after %d, publication %d, in pages of %d: %d entries, want %d", c.after, c.publication, size, len(listed), len(c.want))
-			}
-		}
 	}
 }

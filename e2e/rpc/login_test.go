@@ -141,34 +141,6 @@ func TestAnAddressBelongsToOneUserInAnyLetterCaseOnEachStore(t *testing.T) {
 	})
 }
 
-func TestOfConcurrentUsersWithOneAddressExactlyOneIsCreatedOnEachStore(t *testing.T) {
-	t.Parallel()
-	onEachStore(t, func(t *testing.T, w *parts) {
-		var created [32]int64
-		var group sync.WaitGroup
-		for i := range created {
-			group.Go(func() {
-				reply, err := w.Account.CreateUser(t.Context(), &accountv1.CreateUserRequest{
-					Name: "x", Email: "a@waybook.example", RequestId: requestID(i),
-				})
-				if created[i] = reply.GetUser().GetUserId(); err != nil {
-					expectFault(t, err, codes.AlreadyExists, "EMAIL_TAKEN")
-				}
-			})
-		}
-		group.Wait()
-		count := 0
-		for _, id := range created {
-			if id != 0 {
-				count++
-			}
-		}
-		if count != 1 {
-			t.Errorf("created %v", created)
-		}
-	})
-}
-
 func TestARepeatedCreateReturnsTheFirstUserAndKeepsTheFirstPasswordOnEachStore(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, w *parts) {

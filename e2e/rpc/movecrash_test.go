@@ -3,12 +3,8 @@ package rpc_test
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"path/filepath"
 	"testing"
-
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/embedded"
@@ -61,32 +57,6 @@ func (p *parts) expectMovedIn(a, b int64) {
 	for _, records := range oldContent(a, b) {
 		expectAll(p.t, p.moveRecords(records...), equal)
 	}
-}
-
-// Calls crash or fail while primaries fall and others answer late. The next one finishes them. A seed does
-// not repeat all of it: the identifiers of the users are random, and so is where they lie.
-func TestRecordsDuringFailoversAreFinishedByTheNextCall(t *testing.T) {
-	t.Parallel()
-	storetest.Seeds(t, func(t *testing.T, seed uint64) {
-		random := rand.New(rand.NewPCG(seed, 0))
-		store := storetest.NewReplica(t, storetest.ReplicaSettings{Shards: 2})
-		p := startPartsOn(t, newBrittleOf(t, store))
-		a, b := p.newUser("a"), p.newUser("b")
-		mortal, _ := storetest.NewMortal(store.Process(), random.IntN(60), storetest.Outcome(random.IntN(2) == 0))
-		for _, each := range []*parts{startPartsOn(t, newBrittleOf(t, mortal)), startPartsOn(t, newBrittleOf(t, store.Process()))} {
-			store.Trouble(seed)
-			err := each.tryContent(a, b)
-			if code := status.Code(err); err != nil && code != codes.Unavailable && code != codes.Internal && code != codes.Aborted {
-				t.Errorf("got %v", err)
-			}
-			store.Settle()
-			if err == nil {
-				p.expectMovedIn(a, b)
-			}
-		}
-		must(0, p.tryContent(a, b))(t)
-		p.expectMovedIn(a, b)
-	})
 }
 
 // The identifier names the place of the owner, so content stays that owner's from its alias on.

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/waybooktest"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 )
@@ -72,24 +71,6 @@ func TestTheElevenOperationsTakeOldIdentifiers(t *testing.T) {
 				t.Errorf("%s: %s", asked, reply)
 			}
 		}
-	}
-}
-
-func TestListsContinueAfterOldIdentifiersOfAnyKind(t *testing.T) {
-	t.Parallel()
-	f := startFront(t, "new")
-	f.moveTwo()
-	of, text := id.OfOld(12, id.PlaceOf(f.user)), id.OfOldText("a-1", id.PlaceOf(f.user), 0)
-	for after, want := range map[string][]bool{"0": {true, true}, "11": {true, true}, "12": {false, true}, "a-1": {false, false}} {
-		reply := f.post(fmt.Sprintf("func=getUserAlbumList&userID=%d&after=%s", f.user, after))
-		for i, album := range []int64{of, text} {
-			if has := strings.Contains(reply, fmt.Sprintf("<albumID>%d</albumID>", album)); has != want[i] {
-				t.Errorf("after %s: %s", after, reply)
-			}
-		}
-	}
-	if reply := f.post("func=getCategoryPOIList&category=1&after=p-1"); strings.Contains(reply, "<POI1>") || !strings.Contains(reply, "SUCCESS") {
-		t.Errorf("after p-1: %s", reply)
 	}
 }
 

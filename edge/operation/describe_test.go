@@ -38,37 +38,6 @@ func TestADescriptionHasEveryParameter(t *testing.T) {
 	}
 }
 
-func TestADescriptionMarksRequiredParameters(t *testing.T) {
-	for _, d := range Describe(newConfig()) {
-		if d.Func != "updateAlbum" {
-			continue
-		}
-		var required []string
-		for _, p := range d.Parameters {
-			if p.IsRequired {
-				required = append(required, p.Name)
-			}
-		}
-		want := map[Variant]string{AsWritten: "albumID", Deleting: "delete albumID"}[d.Variant]
-		if got := strings.Join(required, " "); got != want {
-			t.Errorf("variant %d requires %s, want %s", d.Variant, got, want)
-		}
-	}
-}
-
-func TestADescriptionTellsAdditionsFromTheLegacyContract(t *testing.T) {
-	var legacy []string
-	for _, d := range Describe(newConfig()) {
-		if !d.IsAddition {
-			legacy = append(legacy, d.Func)
-		}
-	}
-	const want = "addAlbum updateAlbum updateAlbum getAlbum getUserAlbumList getCategoryPOIList getPOI postBlog updateBlog updateBlog getBlog"
-	if got := strings.Join(legacy, " "); got != want {
-		t.Errorf("the legacy contract has %s, want %s", got, want)
-	}
-}
-
 // The words of the enumerations stand in the rules of the legacy contract.
 func TestTheValuesOfADescriptionHaveTheWordsOfTheContract(t *testing.T) {
 	page, err := os.ReadFile("../../docs/contract.md")

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/waybook/waybook/edge/form"
+	"github.com/waybook/waybook/internal/clients"
 )
 
 // somebody is a Caller with an address and a session.
@@ -102,4 +103,11 @@ func leaves(message protoreflect.Message, prefix string) (paths []string) {
 		}
 	}
 	return paths
+}
+
+// newTable returns the table with clients that must not be called.
+func newTable() []Function { return Table(newConfig()) }
+
+func newConfig() *Config {
+	return &Config{Clients: clients.Of(nil, nil, nil, nil)}
 }

@@ -8,7 +8,6 @@ import (
 
 	"google.golang.org/grpc/codes"
 
-	"github.com/waybook/waybook/internal/platform/admission"
 	"github.com/waybook/waybook/internal/storetest"
 )
 
@@ -29,21 +28,6 @@ func TestRightPasswordsAtTheSameMomentRefuseNobody(t *testing.T) {
 		}
 		group.Wait()
 	})
-}
-
-func TestAnAttemptThatIsNotJudgedWritesNoCount(t *testing.T) {
-	b := newBench(t)
-	b.newServer(t).newUser(t, "a@waybook.example", "password of a")
-	b.store = &storetest.Hooked{Engine: b.store, Write: func(_ context.Context, call storetest.Call, do func() error) error {
-		t.Errorf("an attempt that is not judged writes: %v", call)
-		return do()
-	}}
-	s := b.newServer(t)
-	s.passwords.room = admission.New(admission.Limits{Slots: 1})
-	s.passwords.room.TryEnter(1)
-	for range 2 * s.logins.limits.pair {
-		wantFault(t, s.logIn(t.Context(), "a@waybook.example", "password of a", "client"), codes.ResourceExhausted, "SERVICE_BUSY")
-	}
 }
 
 // TestTheStoreDecidesWhetherARightPasswordCameBeforeTheLastGuess lets others make that guess between the

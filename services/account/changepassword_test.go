@@ -25,45 +25,6 @@ func (s *server) changePassword(ctx context.Context, user int64, token, old, cha
 	return err
 }
 
-func TestANewPasswordEndsAllSessionsButTheOneThatAsks(t *testing.T) {
-	eachWay(t, func(t *testing.T, b *bench) {
-		s := b.newServer(t)
-		user := s.newUser(t, "a@waybook.example", "first password")
-		asking, other := s.open(t, user).GetToken(), s.open(t, user).GetToken()
-		for i, next := range []string{"second password", "third password"} {
-			old := []string{"first password", "second password"}[i]
-			reply, err := s.ChangePassword(t.Context(), &accountv1.ChangePasswordRequest{
-				ActorId: user, Token: asking, OldPassword: old, NewPassword: next,
-			})
-			if err != nil || reply.GetClosedCount() != 1 {
-				t.Fatal(reply, err)
-			}
-			if !s.isVerified(t.Context(), user, asking) || s.isVerified(t.Context(), user, other) {
-				t.Error("the wrong session is open")
-			}
-			if n := count(t, s.sessions); n != 1 || len(s.list(t, user)) != 1 {
-				t.Errorf("%d sessions are stored, and %d listed", n, len(s.list(t, user)))
-			}
-			wantFault(t, s.logIn(t.Context(), "a@waybook.example", old, "home"), codes.Unauthenticated, "PASSWORD_INCORRECT")
-			if err := s.logIn(t.Context(), "a@waybook.example", next, "home"); err != nil {
-				t.Error(err)
-			}
-			other = s.open(t, user).GetToken()
-			if _, err := s.CloseAllSessions(t.Context(), &accountv1.CloseAllSessionsRequest{UserId: user, KeptToken: asking}); err != nil {
-				t.Error(err)
-			}
-			if !s.isVerified(t.Context(), user, asking) || s.isVerified(t.Context(), user, other) {
-				t.Error("the wrong session is open")
-			}
-			other = s.open(t, user).GetToken()
-		}
-		reply, err := s.CloseAllSessions(t.Context(), &accountv1.CloseAllSessionsRequest{UserId: user})
-		if err != nil || reply.GetClosedCount() != 2 || s.isVerified(t.Context(), user, asking) {
-			t.Errorf("closed %v, %v, want both", reply, err)
-		}
-	})
-}
-
 func TestAKeptSessionIsClosedAsAnyOther(t *testing.T) {
 	for name, end := range map[string]func(*testing.T, *server, *bench, int64, string){
 		"by itself": func(t *testing.T, s *server, _ *bench, user int64, token string) {
@@ -99,24 +60,6 @@ func TestAKeptSessionIsClosedAsAnyOther(t *testing.T) {
 				t.Error("it is open")
 			}
 		})
-	}
-}
-
-func TestAMovedSessionThatIsKeptIsClosedForGood(t *testing.T) {
-	s := newBench(t).newServer(t)
-	s.wantResults(t, "INSERTED, INSERTED", oldAnn(), oldSession(7, "1"))
-	if err := s.changePassword(t.Context(), 7, tokenNamed("1"), "hashcat", "second password"); err != nil {
-		t.Fatal(err)
-	}
-	if !s.isVerified(t.Context(), 7, tokenNamed("1")) {
-		t.Error("it is closed")
-	}
-	if _, err := s.CloseSession(t.Context(), &accountv1.CloseSessionRequest{UserId: 7, Token: tokenNamed("1")}); err != nil {
-		t.Fatal(err)
-	}
-	s.resultsOf(t, false, oldSession(7, "1"))
-	if s.isVerified(t.Context(), 7, tokenNamed("1")) {
-		t.Error("it is open")
 	}
 }
 
@@ -203,26 +146,4 @@ func TestACrashBetweenAnyTwoWritesOfAChangeKeepsTheSessionThatAsks(t *testing.T)
 			}
 		}
 	}
-}
-
-func TestAProfileChangesByItsFields(t *testing.T) {
-	s := newBench(t).newServer(t)
-	user := s.newUser(t, "a@waybook.example", "")
-	for _, c := range []struct {
-		request    *accountv1.UpdateProfileRequest
-		name, icon string
-	}{
-		{&accountv1.UpdateProfileRequest{Name: new("Ann"), IconUrl: new("a.jpg")}, "Ann", "a.jpg"},
-		{&accountv1.UpdateProfileRequest{Name: new("Bea")}, "Bea", "a.jpg"},
-		{&accountv1.UpdateProfileRequest{}, "Bea", "a.jpg"},
-		{&accountv1.UpdateProfileRequest{IconUrl: new("")}, "Bea", ""},
-	} {
-		c.request.ActorId = user
-		reply, err := s.UpdateProfile(t.Context(), c.request)
-		if err != nil || reply.GetUser().GetName() != c.name || reply.GetUser().GetIconUrl() != c.icon || reply.GetUser().GetEmail() == "" {
-			t.Errorf("got %v, %v", reply, err)
-		}
-	}
-	_, err := s.UpdateProfile(t.Context(), &accountv1.UpdateProfileRequest{ActorId: 1})
-	wantFault(t, err, codes.NotFound, "USER_NOT_FOUND")
 }

@@ -39,17 +39,6 @@ func TestADisabledUserHasNoSessionAndCannotLogIn(t *testing.T) {
 	}
 }
 
-func TestAUserIsDeletedOnlyWhenDisabled(t *testing.T) {
-	s := newBench(t).newServer(t)
-	id := s.newUser(t, "", "")
-	session := s.open(t, id)
-	_, err := s.DeleteUser(t.Context(), &accountv1.DeleteUserRequest{UserId: id})
-	wantFault(t, err, codes.FailedPrecondition, "USER_NOT_DISABLED")
-	if err := s.verifySession(t, session); err != nil {
-		t.Errorf("after the refusal: %v", err)
-	}
-}
-
 // TestACrashBetweenAnyTwoWritesOfADeletionIsMendedByTheNext crashes a process at each write in
 // turn, which the store has done or not.
 func TestACrashBetweenAnyTwoWritesOfADeletionIsMendedByTheNext(t *testing.T) {

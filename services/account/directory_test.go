@@ -82,14 +82,3 @@ func TestARenamedUserIsListedByTheNewNameOnly(t *testing.T) {
 		}
 	}
 }
-
-func TestAPageOfUsersEndsWithAToken(t *testing.T) {
-	s := newBench(t).newServer(t)
-	for _, email := range []string{"a@waybook.example", "b@waybook.example", "c@waybook.example"} {
-		s.newUser(t, email, "a password")
-	}
-	page, err := s.ListUsers(t.Context(), &accountv1.ListUsersRequest{PageSize: 2})
-	if err != nil || len(page.GetUsers()) != 2 || page.GetNextPageToken() == "" {
-		t.Errorf("the first page: %v, %v", page, err)
-	}
-}

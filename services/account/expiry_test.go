@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/storetest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	"google.golang.org/grpc/codes"
 )
 
 // addSessions stores sessions of a user that end at the given times.
@@ -63,32 +64,6 @@ func TestClosingAllSessionsOfAUserDoesNotSweepThoseOfOthers(t *testing.T) {
 	}
 }
 
-// TestThreeReplicasSweepAtOnce expects that all expired documents go, and nothing else.
-func TestThreeReplicasSweepAtOnce(t *testing.T) {
-	b := newBench(t)
-	replicas := []*server{b.newServer(t), b.newServer(t), b.newServer(t)}
-	s, now := replicas[0], b.clock()
-	const expired, open = 5000, 500
-	ends := append(every(-time.Second, now, expired), every(time.Millisecond, now.Add(time.Millisecond), open)...)
-	s.addSessions(t, 1, ends...)
-	var counts []attempts
-	for i, end := range ends {
-		counts = append(counts, attempts{ID: fmt.Sprint(i), ExpireMillis: end.UnixMilli()})
-	}
-	insert(t, s.logins.attempts, counts)
-	var all sync.WaitGroup
-	for _, replica := range replicas {
-		all.Go(func() {
-			if err := replica.Sweep(t.Context()); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	all.Wait()
-	expectLeft(t, s.sessions, now, open)
-	expectLeft(t, s.logins.attempts, now, open)
-}
-
 // expectLeft checks that this many documents are left, and that none of them has expired.
 func expectLeft[K docstore.Key, T any](t *testing.T, c *docstore.Collection[K, T], now time.Time, want int64) {
 	t.Helper()
@@ -116,68 +91,54 @@ func TestASweepRemovesWhatHasExpiredWhenItBeginsAndEnds(t *testing.T) {
 	expectLeft(t, s.sessions, began, 5000-3601)
 }
 
-// halfway is a store whose ranges can be deleted only once.
-type halfway struct {
-	docstore.Engine
-	isOver bool
-}
-
-var errHalfway = errors.New("the process was killed")
-
-func (h *halfway) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, error) {
-	opened, err := h.Engine.Open(ctx, spec)
-	return halfwayTable{opened, h}, err
-}
-
-type halfwayTable struct {
-	docstore.Table
-	store *halfway
-}
-
-func (t halfwayTable) DeleteAll(ctx context.Context, where docstore.Where) (int64, error) {
-	if t.store.isOver {
-		return 0, errHalfway
-	}
-	t.store.isOver = true
-	return t.Table.DeleteAll(ctx, where)
-}
-
 func TestSweepsBeginAtDifferentMoments(t *testing.T) {
 	b := newBench(t)
 	whole := b.newServer(t)
-	store := &halfway{Engine: b.store}
-	b.store = store
+	isOver, errHalfway := false, errors.New("the process was killed")
+	b.store = &storetest.Hooked{Engine: b.store, Write: func(_ context.Context, _ storetest.Call, do func() error) error {
+		if isOver {
+			return errHalfway
+		}
+		isOver = true
+		return do()
+	}}
 	broken := b.newServer(t)
-	left := map[int64]bool{}
+	first := map[int]bool{}
 	for range 20 {
-		whole.addSessions(t, 1, every(-time.Second, b.clock(), 1000)...)
-		store.isOver = false
+		ends := every(-time.Second, b.clock(), 100)
+		whole.addSessions(t, 1, ends...)
+		isOver = false
 		if err := removeExpired(t.Context(), broken.sessions, b.clock()); !errors.Is(err, errHalfway) {
 			t.Fatalf("got %v", err)
 		}
-		left[count(t, whole.sessions)] = true
+		for i, end := range ends {
+			if _, err := whole.sessions.Get(t.Context(), tokenID(fmt.Sprint(1, i, end))); err != nil {
+				first[i] = true
+			}
+		}
 		if err := whole.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if len(left) < 10 {
-		t.Errorf("after the first of two ranges, 20 sweeps leave only these counts: %v", left)
+	if len(first) < 10 {
+		t.Errorf("20 sweeps began with these sessions only: %v", first)
 	}
 }
 
-// BenchmarkSweepExpired reports how many expired sessions a sweep removes per second.
-func BenchmarkSweepExpired(b *testing.B) {
-	const expired = 20_000
-	bench := newBench(b)
-	s := bench.newServer(b)
-	for b.Loop() {
-		b.StopTimer()
-		s.addSessions(b, 1, every(time.Millisecond, bench.clock().Add(-time.Hour), expired)...)
-		b.StartTimer()
-		if err := s.Sweep(b.Context()); err != nil {
-			b.Fatal(err)
-		}
+// TestAProcessWhoseClockIsAheadRemovesNothingThatOthersNeed lets it sweep.
+func TestAProcessWhoseClockIsAheadRemovesNothingThatOthersNeed(t *testing.T) {
+	b := newBench(t)
+	s := b.newServerOf(t, Config{Sessions: SessionLife{Total: time.Hour}})
+	user := s.newUser(t, "a@waybook.example", "password of a")
+	opened := s.open(t, user)
+	s.logins.limits.pair = 1
+	wantFault(t, s.logIn(t.Context(), "a@waybook.example", "wrong", "client"), codes.Unauthenticated, "PASSWORD_INCORRECT")
+	ahead := &bench{store: b.store, now: b.clock().Add(365 * 24 * time.Hour)}
+	if err := ahead.newServer(t).Sweep(t.Context()); err != nil {
+		t.Fatal(err)
 	}
-	b.ReportMetric(float64(expired)*float64(b.N)/b.Elapsed().Seconds(), "documents/s")
-	b.ReportMetric(0, "ns/op")
+	if err := s.verifySession(t, opened); err != nil {
+		t.Errorf("the session: %v", err)
+	}
+	wantFault(t, s.logIn(t.Context(), "a@waybook.example", "password of a", "client"), codes.ResourceExhausted, "TOO_MANY_ATTEMPTS")
 }

@@ -7,13 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"google.golang.org/grpc/codes"
-	"google.golang.org/protobuf/proto"
-
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/apierror"
 	"github.com/waybook/waybook/internal/storetest"
-	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
 // failing is a bench on a store that fails over, and chooses by a seed.
@@ -50,93 +46,6 @@ func isDone(t *testing.T, err error) bool {
 		t.Error(err)
 	}
 	return err == nil
-}
-
-func TestAnInsertionDuringFailoversIsMendedByTheNext(t *testing.T) {
-	storetest.Seeds(t, func(t *testing.T, seed uint64) {
-		b := newFailing(t, seed)
-		s := b.newServer(t)
-		s.wantResults(t, "INSERTED", oldAnn())
-		b.cluster.Trouble(seed)
-		wasDone := false
-		for range 1 + b.IntN(4) {
-			_, err := b.newMortal(t).MoveIn(t.Context(), requestOf(false, someRecords()...))
-			wasDone = isDone(t, err) || wasDone
-		}
-		b.cluster.Settle()
-		s.wantMoved(t, wasDone)
-	})
-}
-
-func TestANewPasswordDuringFailoversLeavesNoSessionOfTheOld(t *testing.T) {
-	storetest.Seeds(t, func(t *testing.T, seed uint64) {
-		b := newFailing(t, seed)
-		s := b.newServer(t)
-		user := s.newUser(t, "a@waybook.example", "the old one")
-		sessions := []*accountv1.VerifySessionRequest{s.open(t, user), s.open(t, user)}
-		b.cluster.Trouble(seed)
-		isNew := false
-		for range 1 + b.IntN(4) {
-			_, err := b.newMortal(t).UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: user, Password: proto.String("the new one")})
-			isNew = isDone(t, err) || isNew
-		}
-		b.cluster.Settle()
-		isOld := s.logIn(t.Context(), "a@waybook.example", "the old one", "") == nil
-		if isOld && isNew {
-			t.Error("the old password is valid after success")
-		}
-		for _, session := range sessions {
-			if isOpen := s.verifySession(t, session) == nil; isOpen != isOld {
-				t.Errorf("the old password is valid: %t, its session is open: %t", isOld, isOpen)
-			}
-		}
-	})
-}
-
-func TestADeletionDuringFailoversIsMendedByTheNext(t *testing.T) {
-	storetest.Seeds(t, func(t *testing.T, seed uint64) {
-		b := newFailing(t, seed)
-		s := b.newServer(t)
-		s.resultsOf(t, false, someRecords()...)
-		if err := s.logIn(t.Context(), "ann@waybook.example", "hashcat", "home"); err != nil {
-			t.Fatal(err)
-		}
-		s.open(t, 7)
-		other := &accountv1.VerifySessionRequest{UserId: 8, Token: tokenNamed("2")}
-		s.disable(t, 7, true)
-		b.cluster.Trouble(seed)
-		wasDone := false
-		for range 1 + b.IntN(4) {
-			_, err := b.newMortal(t).DeleteUser(t.Context(), &accountv1.DeleteUserRequest{UserId: 7})
-			wasDone = isDone(t, err) || wasDone
-		}
-		b.cluster.Settle()
-		for again := range 2 {
-			if again > 0 {
-				if _, err := s.DeleteUser(t.Context(), &accountv1.DeleteUserRequest{UserId: 7}); err != nil {
-					t.Fatal(err)
-				}
-			} else if !wasDone {
-				continue
-			}
-			_, err := s.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: 7})
-			wantFault(t, err, codes.NotFound, "USER_NOT_FOUND")
-			for name, n := range map[string]int64{
-				"sessions": count(t, s.sessions), "rewards": count(t, s.rewards), "users": count(t, s.users),
-			} {
-				if want := map[string]int64{"sessions": 1, "rewards": 1, "users": 1}[name]; n != want {
-					t.Errorf("%d %s, want %d", n, name, want)
-				}
-			}
-		}
-		if err := s.verifySession(t, other); err != nil {
-			t.Errorf("the other user: %v", err)
-		}
-		if _, buried, err := s.moved.OfManyOrGone(t.Context(), []string{"7"}); err != nil || !buried["7"] {
-			t.Errorf("the deletion will be forgotten: %v, %v", buried, err)
-		}
-		s.newUser(t, "ann@waybook.example", "of somebody else") // the address is free
-	})
 }
 
 func TestGuessesDuringFailoversExceedNoLimit(t *testing.T) {

@@ -132,14 +132,16 @@ func TestAMovedUserLogsInWithEachOldFormAndThenHasArgon2id(t *testing.T) {
 		if got := form(id); got != c.form {
 			t.Errorf("%s: before the login the form is %v", c.hash, got)
 		}
+		renewed := ""
 		for range 2 { // with the old hash, and with the new one
 			if err := s.logIn(t.Context(), strings.ToLower(email), c.password, "client"); err != nil {
 				t.Fatalf("%s: %v", c.hash, err)
 			}
 			u, err := s.users.Get(t.Context(), id)
-			if err != nil || !hasPresentCost(u.PasswordHash) || u.PasswordIsMoved {
+			if err != nil || !hasPresentCost(u.PasswordHash) || u.PasswordIsMoved || renewed != "" && u.PasswordHash != renewed {
 				t.Errorf("%s: after the login %s is stored, %v", c.hash, u.PasswordHash, err)
 			}
+			renewed = u.PasswordHash
 		}
 	}
 }

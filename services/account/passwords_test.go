@@ -129,13 +129,3 @@ func FuzzAStoredHashIsReadOnlyAsItIsWritten(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkPasswordHash(b *testing.B) {
-	p := newPasswords()
-	for b.Loop() {
-		if _, err := p.hash(b.Context(), "correct horse"); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportAllocs()
-}

@@ -1,12 +1,9 @@
 package account
 
 import (
-	"errors"
 	"fmt"
-	"sync"
 	"testing"
 
-	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/internal/storetest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
@@ -69,42 +66,6 @@ func TestRewardsAreListedByPagesAndThoseOfNoOtherUser(t *testing.T) {
 	s.expectRewards(t, second, 6, 3)
 }
 
-func TestConcurrentGrantsAddOneRewardForEachSource(t *testing.T) {
-	const sources, repeats = 10, 4
-	b := newBench(t)
-	servers := []*server{b.newServer(t), b.newServer(t)}
-	user := servers[0].newUser(t, "", "")
-	var group sync.WaitGroup
-	for n := range sources {
-		for i := range repeats {
-			group.Go(func() {
-				// Each grant has a source in common with two others, and one of its own twice.
-				own := fmt.Sprint("blog/", n)
-				if err := servers[i%2].grant(t, user, own, fmt.Sprint("blog/", n+1), own); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-	}
-	group.Wait()
-	servers[0].expectRewards(t, user, 10*(sources+1), sources+1)
-}
-
-func TestAUserWhoIsNotThereGetsNoRewardAndOthersGetTheirs(t *testing.T) {
-	s := newBench(t).newServer(t)
-	const nobody = 7
-	user := s.newUser(t, "", "")
-	if _, err := s.GrantRewards(t.Context(), &accountv1.GrantRewardsRequest{Grants: []*accountv1.Grant{
-		{UserId: nobody, Source: "blog/1", Amount: 10}, {UserId: user, Source: "blog/2", Amount: 10},
-	}}); err != nil {
-		t.Fatal(err)
-	}
-	s.expectRewards(t, user, 10, 1)
-	if _, err := s.rewards.Get(t.Context(), rewardID(nobody, "blog/1")); !errors.Is(err, docstore.ErrNotFound) {
-		t.Errorf("the reward of nobody: %v", err)
-	}
-}
-
 func TestAReadOfADeposedPrimaryLosesNoReward(t *testing.T) {
 	b := newBench(t)
 	cluster := storetest.NewReplica(t, storetest.ReplicaSettings{Now: b.clock})
@@ -118,51 +79,4 @@ func TestAReadOfADeposedPrimaryLosesNoReward(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.expectRewards(t, user, 10, 1)
-}
-
-// Whoever repeats a grant forgets then that it was due.
-func TestARepeatedGrantIsAsDurableAsTheFirst(t *testing.T) {
-	b := newBench(t)
-	cluster := storetest.NewReplica(t, storetest.ReplicaSettings{Now: b.clock})
-	b.store = cluster
-	s := b.newServer(t)
-	user := s.newUser(t, "", "")
-	cluster.Hold(0)
-	for _, when := range []string{"first", "repeated"} {
-		if err := s.grant(t, user, "blog/1"); !errors.Is(err, docstore.ErrUnavailable) {
-			t.Errorf("while no majority has it, the %s grant: %v", when, err)
-		}
-	}
-	cluster.Fail(storetest.Failover{})
-	s.expectRewards(t, user, 0, 0)
-	if err := s.grant(t, user, "blog/1"); err != nil {
-		t.Error(err)
-	}
-	s.expectRewards(t, user, 10, 1)
-}
-
-func TestGrantsDuringFailoversAreMadeOnce(t *testing.T) {
-	const sources = 4
-	storetest.Seeds(t, func(t *testing.T, seed uint64) {
-		b := newFailing(t, seed)
-		s := b.newServer(t)
-		const user = 7 // a seed repeats where its documents lie
-		s.wantResults(t, "INSERTED", &moveinv1.User{Id: user, Name: "x"})
-		b.cluster.Trouble(seed)
-		granted := map[string]bool{}
-		for range 1 + b.IntN(10) {
-			source := fmt.Sprint("blog/", b.IntN(sources))
-			granted[source] = isDone(t, b.newMortal(t).grant(t, user, source)) || granted[source]
-		}
-		b.cluster.Settle()
-		for source, isGranted := range granted {
-			if _, err := s.rewards.Get(t.Context(), rewardID(user, source)); err != nil && isGranted {
-				t.Errorf("%s: %v", source, err)
-			}
-			if err := s.grant(t, user, source); err != nil {
-				t.Error(err)
-			}
-		}
-		s.expectRewards(t, user, 10*int64(len(granted)), int64(len(granted)))
-	})
 }

@@ -3,7 +3,6 @@ package blog
 import (
 	"errors"
 	"reflect"
-	"sync"
 	"testing"
 	"time"
 
@@ -39,32 +38,6 @@ func (f *fixture) sweep() {
 	if err := f.Sweep(f.t.Context()); err != nil {
 		f.t.Error(err)
 	}
-}
-
-func TestARetriedPostIsRewardedOnce(t *testing.T) {
-	f := newFixture(t, tenEach)
-	first := newRequest(author)
-	for _, when := range []string{"a post", "its repetition"} {
-		f.post(t.Context(), first)
-		f.sweep()
-		f.expect("after "+when, 10, 0)
-	}
-	again := newRequest(author)
-	again.RequestId = "00000000-0000-4000-8000-000000000002"
-	var group sync.WaitGroup
-	for range 32 {
-		group.Go(func() {
-			if _, err := f.CreateBlog(t.Context(), again); err != nil {
-				t.Error(err)
-			}
-			if err := f.Sweep(t.Context()); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	group.Wait()
-	f.sweep()
-	f.expect("after 32 posts of another and sweeps at a time", 20, 0)
 }
 
 func TestARewardIsGrantedAfterItFailed(t *testing.T) {
@@ -133,19 +106,6 @@ func TestAnEntryThatAFailoverUndoesHasNoReward(t *testing.T) {
 			f.expect("after the entry was undone", 0, 0)
 		})
 	}
-}
-
-func TestARewardWhoseReplyWasLostIsNotGivenAgain(t *testing.T) {
-	f := newFixture(t, tenEach)
-	f.post(t.Context(), newRequest(author))
-	f.account.granted = func() error { return status.Error(codes.Unavailable, "the connection broke") }
-	if err := f.Sweep(t.Context()); err == nil {
-		t.Error("the sweep succeeded")
-	}
-	f.expect("when the mark was not cleared", 10, 1)
-	f.account.granted = nil
-	f.sweep()
-	f.expect("after a sweep", 10, 0)
 }
 
 func TestAnEntryIsNotDeletedWhileItsRewardFails(t *testing.T) {

@@ -5,72 +5,6 @@ import (
 	"testing"
 )
 
-func TestACaseIsReadAsItIsWritten(t *testing.T) {
-	parsed, err := Parse("testdata/add-album.txt", `An album is added (rule 5.3)
-
-# a comment
-alone
-user amy
-  name=王 小明
-
-each given shown
-  a | {EMPTY}
-  {a*3} | 3
-POST /other as amy HTTP/1.0 eventually
-  albumTitle={given}=x
-query
-  func=addAlbum
-raw body
-  a=1
-  &b=2
-headers
-  Cookie: id={amy}
-reply 405 METHOD_NOT_ALLOWED
-  <response>
-    <status>FAILED</status>
-  </response>
-reply headers
-  Content-Length: {length}
-end
-
-call waybook.photo.v1.PhotoService/AddPhoto
-  {"albumId":
-   "{amy}"}
-answer NOT_FOUND ALBUM_NOT_FOUND
-`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if parsed.Name != "add-album" || parsed.Sentence != "An album is added (rule 5.3)" || !parsed.IsAlone || len(parsed.Steps) != 3 {
-		t.Fatalf("got %+v", parsed)
-	}
-	if user := parsed.Steps[0].(*User); user.ID != "amy" || user.Name.Source != "王 小明" || user.Line() != 5 {
-		t.Errorf("got the user %+v", user)
-	}
-	each := parsed.Steps[1].(*Each)
-	if len(each.Rows) != 2 || len(each.Steps) != 1 || each.Rows[1].Line() != 10 {
-		t.Fatalf("got the table %+v", each)
-	}
-	if cell, err := each.Rows[1].Cells[0].Expand(nil); cell != "aaa" || err != nil {
-		t.Errorf("got the cell %q, %v", cell, err)
-	}
-	request := each.Steps[0].(*Request)
-	if request.Path.Source != "/other" || request.As != "amy" || !request.IsHTTP10 || !request.IsRepeated || request.RawBody.Source != "a=1&b=2" ||
-		len(request.Query) != 1 || request.Body[0].Value.Source != "{given}=x" || request.Headers[0].Name.Source != "Cookie" {
-		t.Errorf("got the request %+v", request)
-	}
-	reply := request.Reply
-	if reply.Status != 405 || reply.Reason.Source != "METHOD_NOT_ALLOWED" || reply.Headers[0].Value.Source != "{length}" ||
-		reply.Body.Source != Declaration+"<response><status>FAILED</status></response>" || reply.BodyLines != 3 {
-		t.Errorf("got the reply %+v", reply)
-	}
-	call := parsed.Steps[2].(*Call)
-	if call.Service != "waybook.photo.v1.PhotoService" || call.Method != "AddPhoto" || call.Answer.Code != "NOT_FOUND" ||
-		call.Answer.Reason != "ALBUM_NOT_FOUND" || call.Request.Source != "{\"albumId\":\n\"{amy}\"}" {
-		t.Errorf("got the call %+v", call)
-	}
-}
-
 func TestAMistakeIsNamedWithItsFileAndLine(t *testing.T) {
 	for _, c := range []struct{ name, below, want string }{
 		{"no step", "", "x.txt:2: no steps"},
@@ -117,15 +51,4 @@ func TestAMistakeIsNamedWithItsFileAndLine(t *testing.T) {
 			t.Errorf("%s: got %v", sentence, err)
 		}
 	}
-}
-
-func FuzzNoTextMakesTheReaderPanic(f *testing.F) {
-	f.Add("A rule (rule 1.1)\nuser amy\n  name=a\nGET as amy\n  a={b}\nreply\n  <response>{time}</response>\n")
-	f.Add("A rule (rules 4.1, 4.2 and 5.1)\neach a b\n  1 | 2\ncall a.B/C\n  {}\nanswer NOT_FOUND A\n  {}\nend\n")
-	f.Fuzz(func(t *testing.T, text string) {
-		parsed, err := Parse("x.txt", text)
-		if (parsed == nil) == (err == nil) {
-			t.Errorf("got %v and %v", parsed, err)
-		}
-	})
 }

@@ -128,22 +128,6 @@ func reasonOf(err error) string {
 	return fmt.Sprint(err)
 }
 
-func TestARetriedRequestReturnsTheFirstChild(t *testing.T) {
-	s := newSet(t)
-	first, err := add(t, s, owner, "r1", "first")
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := add(t, s, owner, "r1", "first")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if again != first {
-		t.Errorf("got %+v, want %+v", again, first)
-	}
-	check(t, s, 1)
-}
-
 func TestAReusedRequestIDIsRefused(t *testing.T) {
 	s := newSet(t)
 	var group sync.WaitGroup
@@ -166,58 +150,6 @@ func TestAReusedRequestIDIsRefused(t *testing.T) {
 	check(t, s, 1)
 }
 
-func TestARetryOfAnotherUsersRequestIsRejected(t *testing.T) {
-	s := newSet(t)
-	if _, err := add(t, s, owner, "r1", "first"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := add(t, s, owner+1, "r1", "mine"); reasonOf(err) != "NOT_OWNER" {
-		t.Errorf("got %v", err)
-	}
-}
-
-func TestARetryAfterTheParentsDeletionReportsNotFound(t *testing.T) {
-	s := newSet(t)
-	if _, err := add(t, s, owner, "r1", "first"); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Parents.Documents.Delete(t.Context(), boxID); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := add(t, s, owner, "r1", "first"); reasonOf(err) != "NO_BOX" {
-		t.Errorf("got %v", err)
-	}
-}
-
-func TestConcurrentAddsAreAllStored(t *testing.T) {
-	const adders = 32
-	s := newSet(t)
-	var group sync.WaitGroup
-	for i := range adders {
-		group.Go(func() {
-			if _, err := add(t, s, owner, "", fmt.Sprint(i)); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	group.Wait()
-	check(t, s, adders)
-}
-
-func TestConcurrentRetriesCreateOneChild(t *testing.T) {
-	s := newSet(t)
-	var group sync.WaitGroup
-	for range 16 {
-		group.Go(func() {
-			if _, err := add(t, s, owner, "r1", "same"); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	group.Wait()
-	check(t, s, 1)
-}
-
 func TestConcurrentAddsAndRemovesLeaveTheRest(t *testing.T) {
 	const users = 16
 	s := newSet(t)
@@ -235,36 +167,6 @@ func TestConcurrentAddsAndRemovesLeaveTheRest(t *testing.T) {
 	}
 	group.Wait()
 	check(t, s, users/2)
-}
-
-func TestARejectedAddLeavesNothingBehind(t *testing.T) {
-	s := newSet(t)
-	if _, err := add(t, s, owner+1, "r1", "mine"); reasonOf(err) != "NOT_OWNER" {
-		t.Errorf("got %v", err)
-	}
-	check(t, s, 0)
-}
-
-func TestAChildIsFoundOnlyUnderItsParent(t *testing.T) {
-	s := newSet(t)
-	added, err := add(t, s, owner, "", "x")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Parents.Documents.Insert(t.Context(), box{ID: boxID + 1, Owner: owner}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Get(t.Context(), boxID+1, added.ID); reasonOf(err) != "NO_ITEM" {
-		t.Errorf("get: %v", err)
-	}
-	if _, err := s.Update(t.Context(), owner, boxID+1, added.ID, "", func(i *item) { i.Text = "y" }); reasonOf(err) != "NO_ITEM" {
-		t.Errorf("update: %v", err)
-	}
-	err = s.Remove(t.Context(), boxID+1, added.ID, "", func(*box, *item) error { return nil })
-	if reasonOf(err) != "NO_ITEM" {
-		t.Errorf("remove: %v", err)
-	}
-	check(t, s, 1)
 }
 
 func TestOfConcurrentRemovalsOfOneChildOneSucceeds(t *testing.T) {

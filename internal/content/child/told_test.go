@@ -3,7 +3,6 @@ package child_test
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"path/filepath"
 	"testing"
 	"time"
@@ -165,29 +164,6 @@ func TestACrashBetweenAnyTwoWritesHidesNoChangeFromFollowers(t *testing.T) {
 			})
 		}
 	}
-}
-
-// Primaries fall and others answer late while calls are made and repeated.
-func TestFailoversHideNoChangeFromFollowers(t *testing.T) {
-	storetest.Seeds(t, func(t *testing.T, seed uint64) {
-		random := rand.New(rand.NewPCG(seed, 0))
-		clock := storetest.NewClock(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))
-		store := storetest.NewReplica(t, storetest.ReplicaSettings{Shards: 1 + random.IntN(2), Now: clock.Now})
-		process := store.Process()
-		s := cratesOn(t, process, 0)
-		for _, change := range changesOfAnItem() {
-			was, before := fill(t, s), changeOf(t, process, 0)
-			store.Trouble(seed)
-			for range 1 + random.IntN(4) {
-				err := change(t.Context(), s, was.ID)
-				if err != nil && !errors.Is(err, docstore.ErrUnavailable) && reasonOf(err) != "NO_ITEM" {
-					t.Error(err)
-				}
-			}
-			store.Settle()
-			expectTold(t, s, was, before, changeOf(t, process, 0))
-		}
-	})
 }
 
 // A follower may come between a touch and a write that takes longer, and its caller does not know whether it is done.

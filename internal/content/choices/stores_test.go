@@ -5,28 +5,10 @@ import (
 	"errors"
 	"math/rand/v2"
 	"sync"
-	"time"
 
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/storetest"
 )
-
-// newSlow returns a store whose reads take 1 ms longer and whose writes take 3 ms longer.
-func newSlow(engine docstore.Engine) *storetest.Hooked {
-	after := func(latency time.Duration) storetest.Hook {
-		return func(ctx context.Context, _ storetest.Call, do func() error) error {
-			timer := time.NewTimer(latency)
-			defer timer.Stop()
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-timer.C:
-				return do()
-			}
-		}
-	}
-	return &storetest.Hooked{Engine: engine, Read: after(time.Millisecond), Write: after(3 * time.Millisecond)}
-}
 
 // flaky makes a share of the writes of a store fail, half of them after they were done.
 type flaky struct {

@@ -2,7 +2,6 @@ package integrity_test
 
 import (
 	"reflect"
-	"slices"
 	"sync"
 	"testing"
 
@@ -74,17 +73,6 @@ func TestOrphansAreFoundAndRemoved(t *testing.T) {
 	}
 }
 
-func TestACheckContinuesAfterOrphans(t *testing.T) {
-	w := newWorld(t)
-	w.addBox(10, 2, 0)
-	w.addBox(20, 3, 1)
-	w.lose(10)
-	w.tamper(20, func(b *box) { b.Numbers[0]++ })
-	expectFindings(t, w.check(integrity.Look),
-		integrity.Finding{Kind: integrity.Orphan, Collection: "items", Count: 2, Parents: []int64{10}},
-		integrity.Finding{Kind: integrity.WrongTally, Collection: "boxes", Count: 1, Parents: []int64{20}})
-}
-
 func TestAWrongTallyIsFoundAndNotRepaired(t *testing.T) {
 	for name, damage := range map[string]func(w *world){
 		"a number too high":                func(w *world) { w.tamper(10, func(b *box) { b.Numbers[1]++ }) },
@@ -120,19 +108,6 @@ func TestAFindingNamesAFewParentsAndCountsAll(t *testing.T) {
 	}
 	expectFindings(t, w.check(integrity.Look),
 		integrity.Finding{Kind: integrity.Orphan, Collection: "items", Count: 50, Parents: []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}})
-}
-
-func TestProgressCoversBothCollections(t *testing.T) {
-	w := newWorld(t)
-	w.addBox(10, 150, 0)
-	var seen []int64
-	_, err := w.items.Constraint().Check(t.Context(), integrity.Look, func(_ string, documents int64) {
-		seen = append(seen, documents)
-	})
-	must(t, err)
-	if want := []int64{1, 101, 151}; !slices.Equal(seen, want) {
-		t.Errorf("got %v, want %v", seen, want)
-	}
 }
 
 // The first pass of a check cannot know of writes before the second read.
