@@ -29,9 +29,9 @@ func TestMongoEngineOnPostgreSQL(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			server := mongotest.StartOnPostgreSQL(t, mongowire.Config{IsConcurrent: concurrent})
 			settings := ferretSettings()
-			settings.LeftOut = withZeroBytes
+			settings.leftOut = withZeroBytes
 			if concurrent {
-				settings.LeftOut = slices.Concat(withZeroBytes, ofOneDocument)
+				settings.leftOut = slices.Concat(withZeroBytes, ofOneDocument)
 			}
 			runAll(t, server.URI(mongotest.Database()), settings)
 		})

@@ -1,4 +1,4 @@
-package storetest
+package conformance
 
 import (
 	"context"
@@ -23,9 +23,9 @@ type failer interface {
 	Fatalf(format string, args ...any)
 }
 
-func modelCases(settings Settings) []testCase {
+func modelCases(settings suiteSettings) []testCase {
 	return []testCase{{"a random program has the same effect as on a map", func(t *testing.T, engine docstore.Engine) {
-		againstModel(t, engine, settings.Programs)
+		againstModel(t, engine, settings.programs)
 	}}}
 }
 

@@ -1,4 +1,4 @@
-package storetest
+package conformance
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
+	"github.com/waybook/waybook/internal/storetest"
 )
 
 func createCases() []testCase {
@@ -210,7 +211,7 @@ func createRepeatedAtOnce(t *testing.T, engine docstore.Engine) {
 func createAfterRivals(t *testing.T, engine docstore.Engine) {
 	rivals := openMembers(t, engine)
 	tries := 0
-	c := openMembers(t, &Hooked{Engine: engine, Write: func(ctx context.Context, call Call, do func() error) error {
+	c := openMembers(t, &storetest.Hooked{Engine: engine, Write: func(ctx context.Context, call storetest.Call, do func() error) error {
 		tries++
 		if call.Verb != "insert" || tries > 40 {
 			return do()
@@ -241,8 +242,8 @@ func createWhileDeleted(t *testing.T, engine docstore.Engine) {
 	})
 }
 
-func countInserts(count *int) Hook {
-	return func(_ context.Context, call Call, do func() error) error {
+func countInserts(count *int) storetest.Hook {
+	return func(_ context.Context, call storetest.Call, do func() error) error {
 		if call.Verb == "insert" {
 			*count++
 		}

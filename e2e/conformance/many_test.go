@@ -1,4 +1,4 @@
-package storetest
+package conformance
 
 import (
 	"fmt"
@@ -210,13 +210,13 @@ func answered(t *testing.T, engine docstore.Engine) {
 	}
 }
 
-func massCases(settings Settings) []testCase {
+func massCases(settings suiteSettings) []testCase {
 	return []testCase{
 		{"DeleteAll of a range deletes any number of documents", func(t *testing.T, engine docstore.Engine) {
-			deletesLongRange(t, engine, settings.Deleted)
+			deletesLongRange(t, engine, settings.deleted)
 		}},
 		{"one call may insert, read and delete many documents", func(t *testing.T, engine docstore.Engine) {
-			manyAtOnce(t, engine, settings.Many)
+			manyAtOnce(t, engine, settings.many)
 		}},
 	}
 }
