@@ -15,14 +15,7 @@ import (
 
 func createCases() []testCase {
 	return []testCase{
-		{"Create draws another id when one is taken", createDrawsAgain},
-		{"Create gives up when every id is taken", createGivesUp},
-		{"a repeated request gets its first document in the current state", createRepeated},
-		{"a request id with another digest is refused, also after an update", createReused},
-		{"a repeat with or of no digest gets the first document", createWithoutDigest},
-		{"a request whose document was deleted creates a new one", createAfterDeletion},
-		{"Create names the index in which another document has the key", createTakenKey},
-		{"a repeated request gets its document even if another one has taken its key", createRepeatedWithoutItsKey},
+		{"Create makes the document of a request once, and returns it in its current state", createsOnce},
 		{"of many concurrent creates of one key exactly one succeeds", createOneWins},
 		{"many concurrent repeats of one request get the same document", createRepeatedAtOnce},
 		{"a request repeated while its document is being deleted succeeds", createWhileDeleted},
@@ -61,120 +54,86 @@ func drawing(ids ...int64) docstore.Draw {
 	}
 }
 
-func create(
-	t *testing.T, c *members, draw docstore.Draw, requestID, email string,
-) (member, docstore.Outcome, error) {
-	return createDigested(t, c, draw, requestID, 0, email)
+func create(t *testing.T, c *members, draw docstore.Draw, requestID, email string) (member, docstore.Outcome, error) {
+	return createDigested(t, c, draw, request(requestID, 0), email)
 }
 
-func createDigested(
-	t *testing.T, c *members, draw docstore.Draw, requestID string, digest int64, email string,
-) (member, docstore.Outcome, error) {
-	request := docstore.Request{By: byRequest().All(), ID: requestID, Digest: digest}
+func request(id string, digest int64) docstore.Request {
+	return docstore.Request{By: byRequest().All(), ID: id, Digest: digest}
+}
+
+func createDigested(t *testing.T, c *members, draw docstore.Draw, request docstore.Request, email string) (member, docstore.Outcome, error) {
 	return docstore.Create(t.Context(), c, draw, request, func(id int64, requestKey string) member {
 		return member{ID: id, RequestKey: requestKey, Email: email}
 	})
 }
 
-func wantMember(t *testing.T, got member, outcome docstore.Outcome, err error, wantID int64, wantOutcome docstore.Outcome) {
-	t.Helper()
-	must(t, err)
-	wantEqual(t, "id", got.ID, wantID)
-	wantEqual(t, "outcome", outcome, wantOutcome)
-}
-
-func createDrawsAgain(t *testing.T, engine docstore.Engine) {
+func createsOnce(t *testing.T, engine docstore.Engine) {
 	c := openMembers(t, engine)
-	first, outcome, err := create(t, c, drawing(1), "", "a")
-	wantMember(t, first, outcome, err, 1, docstore.Created)
-	second, outcome, err := create(t, c, drawing(1, 1, 2), "", "b")
-	wantMember(t, second, outcome, err, 2, docstore.Created)
-}
-
-func createGivesUp(t *testing.T, engine docstore.Engine) {
-	c := openMembers(t, engine)
-	first, outcome, err := create(t, c, drawing(1), "", "a")
-	wantMember(t, first, outcome, err, 1, docstore.Created)
-	_, _, err = create(t, c, drawing(1), "", "b")
-	wantPlain(t, err)
-}
-
-func createRepeated(t *testing.T, engine docstore.Engine) {
-	c := openMembers(t, engine)
-	_, _, err := create(t, c, drawing(1), "r", "a")
-	must(t, err)
-	updated(t, c, 1, func(m *member) { m.Email = "b" })
-	// The repeats draw a free id and a taken one, with the current email and a new one.
-	for i, ids := range [][]int64{{2}, {1, 3}} {
-		again, outcome, err := create(t, c, drawing(ids...), "r", []string{"b", "c"}[i])
-		wantMember(t, again, outcome, err, 1, docstore.Repeated)
-		wantEqual(t, "email", again.Email, "b")
+	type step struct {
+		ids     []int64
+		request docstore.Request
+		email   string
+		// want is the id, that of the first document of the request if it is repeated, or 0 for an error: a duplicate in an
+		// index, ErrRequestReused, or a plain one.
+		want  int64
+		taken string
+		err   error
 	}
-}
-
-func createReused(t *testing.T, engine docstore.Engine) {
-	c := openMembers(t, engine)
-	_, _, err := createDigested(t, c, drawing(1), "r", 7, "a")
-	must(t, err)
-	updated(t, c, 1, func(m *member) { m.Email = "b" })
-	// The repeats draw a free id and a taken one, with a free email and the taken one.
-	for _, email := range []string{"b", "c"} {
-		for _, ids := range [][]int64{{2}, {1, 3}} {
-			_, _, err := createDigested(t, c, drawing(ids...), "r", 8, email)
-			wantError(t, err, docstore.ErrRequestReused)
-			again, outcome, err := createDigested(t, c, drawing(ids...), "r", 7, email)
-			wantMember(t, again, outcome, err, 1, docstore.Repeated)
-			wantEqual(t, "email", again.Email, "b")
+	run := func(steps ...step) {
+		t.Helper()
+		for _, s := range steps {
+			made, outcome, err := createDigested(t, c, drawing(s.ids...), s.request, s.email)
+			switch {
+			case s.want > 0:
+				must(t, err)
+				wantEqual(t, "id", made.ID, s.want)
+				wantEqual(t, "outcome", outcome == docstore.Created, s.want == s.ids[len(s.ids)-1])
+				wantEqual(t, "document", made, documentOf(t, c, s.want))
+			case s.taken != "":
+				wantDuplicate(t, err, s.taken)
+			case s.err != nil:
+				wantError(t, err, s.err)
+			default:
+				wantPlain(t, err)
+			}
 		}
 	}
-	_, _, err = docstore.Answered(t.Context(), c, docstore.Request{By: byRequest().All(), ID: "r", Digest: 8})
-	wantError(t, err, docstore.ErrRequestReused)
-	_, found, err := docstore.Answered(t.Context(), c, docstore.Request{By: byRequest().All(), ID: "r", Digest: 7})
-	must(t, err)
-	wantEqual(t, "found", found, true)
-}
-
-func createWithoutDigest(t *testing.T, engine docstore.Engine) {
-	c := openMembers(t, engine)
-	_, _, err := create(t, c, drawing(1), "without", "a")
-	must(t, err)
-	_, _, err = createDigested(t, c, drawing(2), "with", 7, "b")
-	must(t, err)
-	again, outcome, err := createDigested(t, c, drawing(3), "without", 7, "c")
-	wantMember(t, again, outcome, err, 1, docstore.Repeated)
-	again, outcome, err = create(t, c, drawing(3), "with", "c")
-	wantMember(t, again, outcome, err, 2, docstore.Repeated)
-}
-
-func createAfterDeletion(t *testing.T, engine docstore.Engine) {
-	c := openMembers(t, engine)
-	_, _, err := create(t, c, drawing(1), "r", "a")
-	must(t, err)
-	must(t, c.Delete(t.Context(), int64(1)))
-	again, outcome, err := create(t, c, drawing(2), "r", "a")
-	wantMember(t, again, outcome, err, 2, docstore.Created)
-}
-
-func createTakenKey(t *testing.T, engine docstore.Engine) {
-	c := openMembers(t, engine)
-	_, _, err := create(t, c, drawing(1), "r", "a")
-	must(t, err)
-	for _, requestID := range []string{"", "another"} {
-		_, _, err = create(t, c, drawing(2), requestID, "a")
-		wantDuplicate(t, err, "email")
+	answered := func(id string, digest, want int64) {
+		t.Helper()
+		found, isAnswered, err := docstore.Answered(t.Context(), c, request(id, digest))
+		must(t, err)
+		wantEqual(t, "answer to "+id, []any{found.ID, isAnswered}, []any{want, want > 0})
 	}
-	wantEqual(t, "documents", countOf(t, c, docstore.All(docstore.IDIndex)), int64(1))
-}
-
-func createRepeatedWithoutItsKey(t *testing.T, engine docstore.Engine) {
-	c := openMembers(t, engine)
-	_, _, err := create(t, c, drawing(1), "r", "a")
-	must(t, err)
-	updated(t, c, 1, func(m *member) { m.Email = "b" })
-	_, _, err = create(t, c, drawing(2), "s", "a")
-	must(t, err)
-	again, outcome, err := create(t, c, drawing(3), "r", "a")
-	wantMember(t, again, outcome, err, 1, docstore.Repeated)
+	none := docstore.Request{By: byRequest().All()}
+	run(step{ids: []int64{1}, request: none, email: "a", want: 1},
+		step{ids: []int64{1, 1, 2}, request: none, email: "b", want: 2}, // draws another id
+		step{ids: []int64{1}, request: none, email: "c"},                // all are taken
+		step{ids: []int64{3}, request: request("r", 7), email: "d", want: 3},
+		step{ids: []int64{4}, request: request("s", 0), email: "e", want: 4})
+	updated(t, c, 3, func(m *member) { m.Email = "f" })
+	answered("r", 7, 3)
+	answered("r", 0, 3)
+	for _, unknown := range []string{"", "another", "#3"} {
+		answered(unknown, 7, 0)
+	}
+	_, _, err := docstore.Answered(t.Context(), c, request("r", 8))
+	wantError(t, err, docstore.ErrRequestReused)
+	// The repeats draw a free id and a taken one, with a free email and a taken one.
+	for _, ids := range [][]int64{{5}, {1, 6}} {
+		for _, email := range []string{"f", "g"} {
+			run(step{ids: ids, request: request("r", 7), email: email, want: 3}, step{ids: ids, request: request("r", 0), email: email, want: 3},
+				step{ids: ids, request: request("s", 9), email: email, want: 4},
+				step{ids: ids, request: request("r", 8), email: email, err: docstore.ErrRequestReused})
+		}
+	}
+	run(step{ids: []int64{7}, request: request("t", 0), email: "d", want: 7}, // another one has the key of r
+		step{ids: []int64{8}, request: request("r", 7), email: "d", want: 3},
+		step{ids: []int64{8}, request: none, email: "a", taken: "email"}, step{ids: []int64{8}, request: request("u", 0), email: "a", taken: "email"})
+	must(t, c.Delete(t.Context(), 3))
+	answered("r", 7, 0)
+	run(step{ids: []int64{9}, request: request("r", 7), email: "d2", want: 9})
+	wantEqual(t, "documents", countOf(t, c, docstore.All(docstore.IDIndex)), int64(5))
 }
 
 func createOneWins(t *testing.T, engine docstore.Engine) {
@@ -222,8 +181,8 @@ func createAfterRivals(t *testing.T, engine docstore.Engine) {
 		return do()
 	}})
 	made, outcome, err := create(t, c, drawing(1), "r", "a")
-	wantMember(t, made, outcome, err, 1, docstore.Created)
-	wantEqual(t, "tries", tries, 41)
+	must(t, err)
+	wantEqual(t, "made", []any{made.ID, outcome, tries}, []any{int64(1), docstore.Created, 41})
 }
 
 func createWhileDeleted(t *testing.T, engine docstore.Engine) {

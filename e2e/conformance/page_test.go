@@ -15,10 +15,7 @@ func pageCases() []testCase {
 		{"documents that exist during the whole walk appear exactly once", othersComeAndGo},
 		{"a page token stays valid after its document is deleted", tokenOutlives},
 		{"a page token of another query is refused", badTokens},
-		{"a limit below one is refused", badLimits},
-		{"Batches returns all documents and can be stopped early", batches},
-		{"Batches stops after the given number of documents", boundedBatches},
-		{"an error ends Batches", batchesFail},
+		{"Batches returns all documents or as many as wanted, and can be stopped early or by an error", batches},
 	}
 }
 
@@ -103,46 +100,29 @@ func badTokens(t *testing.T, engine docstore.Engine) {
 	query.Token = page.Next
 	_, err = other.Page(t.Context(), query)
 	wantError(t, err, docstore.ErrBadToken)
-	query.Where = byOwnerTitle().First(2)
-	_, err = c.Page(t.Context(), query)
-	wantError(t, err, docstore.ErrBadToken)
-	_, err = c.Page(t.Context(), docstore.Query{Where: byTitle().All(), Token: page.Next, Limit: 1})
-	wantError(t, err, docstore.ErrBadToken)
-}
-
-func badLimits(t *testing.T, engine docstore.Engine) {
-	c := openPlaces(t, engine)
-	for _, limit := range []int{0, -1, math.MinInt} {
-		_, err := c.Page(t.Context(), docstore.Query{Where: byCode().All(), Limit: limit})
-		wantPlain(t, err)
+	between := func(from, to int64) docstore.Span { return docstore.Between(from, to) }
+	from := docstore.Span{From: number(0)}
+	ranged := firstPage(t, c, docstore.Query{Where: byOwner().In(between(0, 2)), Limit: 1}).Next
+	down := firstPage(t, c, docstore.Query{Where: byOwner().All(), Limit: 2, Descending: true}).Next
+	up := firstPage(t, c, docstore.Query{Where: byOwner().All(), Limit: 2}).Next
+	for _, query := range []docstore.Query{
+		{Where: byOwnerTitle().First(2), Token: page.Next}, {Where: byTitle().All(), Token: page.Next},
+		{Where: byOwner().All(), Token: down}, {Where: byOwner().All(), Token: up, Descending: true}, {Where: byOwner().All(), Token: ranged},
+		{Where: byOwner().In(from), Token: ranged}, {Where: byOwner().In(docstore.UpTo[int64](2)), Token: ranged},
+		{Where: byOwner().In(between(1, 2)), Token: ranged}, {Where: byOwner().In(between(2, 0)), Token: ranged},
+		{Where: byOwner().In(between(0, 2), between(0, 2)), Token: ranged},
+		{Where: byOwner().In(docstore.UpTo[int64](0), docstore.UpTo[int64](2)), Token: ranged},
+		{Where: byOwner().In(from, docstore.UpTo[int64](2)), Token: ranged},
+	} {
+		query.Limit = 1
+		_, err := c.Page(t.Context(), query)
+		wantError(t, err, docstore.ErrBadToken)
 	}
-	_, _, err := openTable(t, engine, placeSpec()).Scan(t.Context(), docstore.Scan{Where: byCode().All()})
-	wantPlain(t, err)
 }
 
 func batches(t *testing.T, engine docstore.Engine) {
-	c := openPlaces(t, engine)
 	places := somePlaces(1, 10)
-	insertAll(t, c, places)
-	var sizes []int
-	for batch, err := range c.Batches(t.Context(), docstore.Query{Where: byTitle().All(), Limit: 4}) {
-		must(t, err)
-		sizes = append(sizes, len(batch))
-	}
-	wantEqual(t, "batches", sizes, []int{4, 4, 2})
-	for _, err := range c.Batches(t.Context(), docstore.Query{Where: byTitle().All(), Limit: 4}) {
-		must(t, err)
-		break
-	}
-	for _, err := range c.Batches(t.Context(), docstore.Query{Where: byOwner().Is(9), Limit: 4}) {
-		t.Fatalf("got a batch without a match: %v", err)
-	}
-}
-
-func boundedBatches(t *testing.T, engine docstore.Engine) {
-	c := openPlaces(t, engine)
-	places := somePlaces(1, 10)
-	insertAll(t, c, places)
+	c := placesWith(t, engine, places...)
 	for count, want := range map[int][]int{
 		1: {1}, 3: {3}, 4: {4}, 5: {4, 1}, 8: {4, 4}, 9: {4, 4, 1}, 10: {4, 4, 2}, 11: {4, 4, 2}, math.MaxInt: {4, 4, 2}, 0: {4, 4, 2},
 	} {
@@ -150,58 +130,65 @@ func boundedBatches(t *testing.T, engine docstore.Engine) {
 		var got []place
 		for batch, err := range c.Batches(t.Context(), docstore.Query{Where: docstore.All(docstore.IDIndex), Limit: 4, Most: count}) {
 			must(t, err)
-			sizes = append(sizes, len(batch))
-			got = append(got, batch...)
+			sizes, got = append(sizes, len(batch)), append(got, batch...)
 		}
 		wantEqual(t, "batches", sizes, want)
 		wantEqual(t, "documents", got, places[:len(got)])
 	}
-	for _, err := range c.Batches(t.Context(), docstore.Query{Where: docstore.All(docstore.IDIndex), Limit: 4, Most: -1}) {
-		wantPlain(t, err)
+	for _, err := range c.Batches(t.Context(), docstore.Query{Where: byTitle().All(), Limit: 4}) {
+		must(t, err)
+		break
 	}
-}
-
-func batchesFail(t *testing.T, engine docstore.Engine) {
-	c := openPlaces(t, engine)
-	rounds := 0
-	for batch, err := range c.Batches(t.Context(), docstore.Query{Where: byCode().All(), Token: "x", Limit: 1}) {
-		rounds++
-		wantError(t, err, docstore.ErrBadToken)
-		wantEqual(t, "batch", len(batch), 0)
+	for _, err := range c.Batches(t.Context(), docstore.Query{Where: byOwner().Is(9), Limit: 4}) {
+		t.Fatalf("got a batch without a match: %v", err)
 	}
-	wantEqual(t, "rounds", rounds, 1)
+	for _, query := range []docstore.Query{{Limit: 4, Most: -1}, {Limit: 4, Token: "x"}} {
+		query.Where = docstore.All(docstore.IDIndex)
+		rounds := 0
+		for batch, err := range c.Batches(t.Context(), query) {
+			if rounds++; err == nil || len(batch) > 0 {
+				t.Fatalf("got %d documents, %v", len(batch), err)
+			}
+		}
+		wantEqual(t, "rounds", rounds, 1)
+	}
 }
 
 func orderCases() []testCase {
 	return []testCase{
-		{"integers sort by value", integersSort},
-		{"strings sort by their bytes", stringsSort},
+		{"integers sort by value, and ranges of them compare by value", integersSort},
+		{"strings sort by their bytes, and ranges of them compare by bytes", stringsSort},
 		{"strings with zero bytes sort by their bytes", zeroBytesSort},
-		{"documents with equal fields sort by _id", equalFieldsSort},
-		{"a scan starts after After, whether or not that document exists", scanAfter},
-		{"a scan of selected documents starts after any of them", scanSelectedAfter},
-		{"every index returns the documents that have the given values, in its order", everyIndexSorts},
 	}
 }
 
 func integersSort(t *testing.T, engine docstore.Engine) {
 	c := openPlaces(t, engine)
-	sorted := []int64{math.MinInt64, -1 << 53, -256, -255, -1, 0, 1, 255, 256, 1<<31 - 1, 1 << 31, 1<<53 - 1, 1 << 53, math.MaxInt64}
-	shuffled := slices.Clone(sorted)
-	slices.Reverse(shuffled)
-	shuffled[0], shuffled[5] = shuffled[5], shuffled[0]
-	for _, n := range shuffled {
+	sorted := []int64{math.MinInt64, -1 << 53, -256, -255, -1, 0, 1, 255, 256, 1<<31 - 1, 1 << 31, 1 << 53, math.MaxInt64}
+	for _, n := range shuffled(sorted) {
 		p := somePlace(n)
 		p.Owner = n
 		must(t, c.Insert(t.Context(), p))
 	}
-	for _, index := range []string{docstore.IDIndex, "by_owner", "owner_slot"} {
-		var got []int64
-		for _, p := range walk(t, c, docstore.Query{Where: docstore.All(index), Limit: 3}) {
-			got = append(got, p.ID)
+	for i, from := range sorted {
+		for j := i; j < len(sorted); j++ {
+			span := docstore.Between(from, sorted[j])
+			for _, selection := range []docstore.Where{docstore.All(docstore.IDIndex).Within(span), byOwner().In(span), byOwnerSlot().All().Within(span)} {
+				var got []int64
+				for _, p := range walk(t, c, docstore.Query{Where: selection, Limit: 3}) {
+					got = append(got, p.ID)
+				}
+				wantEqual(t, selection.Index(), got, sorted[i:j+1])
+			}
 		}
-		wantEqual(t, index, got, sorted)
 	}
+}
+
+// shuffled returns a list in another order.
+func shuffled[T any](sorted []T) []T {
+	list := turned(sorted, true)
+	list[0], list[5] = list[5], list[0]
+	return list
 }
 
 func stringsSort(t *testing.T, engine docstore.Engine) {
@@ -220,90 +207,19 @@ func sortStrings(t *testing.T, engine docstore.Engine, list []string) {
 	t.Helper()
 	c := openWords(t, engine)
 	sorted := slices.Sorted(slices.Values(list))
-	shuffled := slices.Clone(sorted)
-	slices.Reverse(shuffled)
-	for i, s := range shuffled {
-		must(t, c.Insert(t.Context(), word{ID: s, Group: int64(i % 2), Text: s}))
+	for _, s := range shuffled(sorted) {
+		must(t, c.Insert(t.Context(), word{ID: s, Group: 1, Text: s}))
 	}
-	for _, index := range []string{docstore.IDIndex, "by_text"} {
-		var got []string
-		for _, w := range walk(t, c, docstore.Query{Where: docstore.All(index), Limit: 4}) {
-			got = append(got, w.ID)
-		}
-		wantEqual(t, index, got, sorted)
-	}
-	for _, s := range sorted {
-		found := documentOf(t, c, s)
-		wantEqual(t, "id", found.ID, s)
-		wantEqual(t, "documents with the text "+s, countOf(t, c, byText().Is(s)), int64(1))
-	}
-}
-
-func equalFieldsSort(t *testing.T, engine docstore.Engine) {
-	c := openWords(t, engine)
-	for _, id := range []string{"d", "a", "c", "ab", "", "b"} {
-		must(t, c.Insert(t.Context(), word{ID: id, Group: 1, Text: "same"}))
-	}
-	must(t, c.Insert(t.Context(), word{ID: "0", Group: 1, Text: "sam"}))
-	must(t, c.Insert(t.Context(), word{ID: "1", Group: 2, Text: "same"}))
-	var got []string
-	for _, w := range walk(t, c, docstore.Query{Where: byGroupText().Is(1, "same"), Limit: 2}) {
-		got = append(got, w.ID)
-	}
-	wantEqual(t, "ids", got, []string{"", "a", "ab", "b", "c", "d"})
-}
-
-func scanAfter(t *testing.T, engine docstore.Engine) {
-	c := openPlaces(t, engine)
-	places := somePlaces(1, 20)
-	insertAll(t, c, places)
-	table := openTable(t, engine, placeSpec())
-	for _, o := range placeOrders() {
-		all := o.pick(places, nil)
-		gone := all[9]
-		must(t, c.Delete(t.Context(), gone.ID))
-		for _, at := range []int{8, 9, len(all) - 1} {
-			raws, more := scanRaw(t, table, docstore.Scan{Where: docstore.All(o.index), After: o.fields(all[at]), Limit: 50})
-			want := len(all) - 1 - at
-			if at < 9 {
-				want--
-			}
-			wantEqual(t, o.index, len(raws), want)
-			wantEqual(t, "more", more, false)
-		}
-		must(t, c.Insert(t.Context(), gone))
-	}
-}
-
-func scanSelectedAfter(t *testing.T, engine docstore.Engine) {
-	c := openPlaces(t, engine)
-	places := somePlaces(1, 12)
-	insertAll(t, c, places)
-	table := openTable(t, engine, placeSpec())
-	for _, o := range placeOrders() {
-		for n := range o.fields(place{}) {
-			equal := o.fields(places[6])[:n]
-			selected := o.pick(places, equal)
-			for at, after := range selected {
-				got, more := scanPlaces(t, table, docstore.Scan{Where: where(o.index, equal...), After: o.fields(after)[n:], Limit: 20})
-				wantEqual(t, o.index, got, selected[at+1:])
-				wantEqual(t, "more", more, false)
-			}
-		}
-	}
-}
-
-func everyIndexSorts(t *testing.T, engine docstore.Engine) {
-	c := openPlaces(t, engine)
-	places := somePlaces(-10, 20)
-	insertAll(t, c, places)
-	for _, o := range placeOrders() {
-		for _, sample := range []place{places[0], places[13], somePlace(99)} {
-			for n := range len(o.fields(sample)) + 1 {
-				equal := o.fields(sample)[:n]
-				got := walk(t, c, docstore.Query{Where: where(o.index, equal...), Limit: 4})
-				wantEqual(t, o.index, got, o.pick(places, equal))
-				wantEqual(t, "count by "+o.index, countOf(t, c, where(o.index, equal...)), int64(len(got)))
+	for i, from := range sorted {
+		wantEqual(t, "id", documentOf(t, c, from).ID, from)
+		for _, to := range sorted[i:] {
+			between := docstore.Between(from, to)
+			for _, selection := range []docstore.Where{docstore.All(docstore.IDIndex).Within(between), byText().In(between), byGroupText().In(1, between)} {
+				var got []string
+				for _, w := range walk(t, c, docstore.Query{Where: selection, Limit: 9}) {
+					got = append(got, w.ID)
+				}
+				wantEqual(t, selection.Index(), got, sorted[i:slices.Index(sorted, to)+1])
 			}
 		}
 	}
