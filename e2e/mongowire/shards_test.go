@@ -5,13 +5,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	drivermongo "go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/e2e/mongowire"
@@ -140,81 +137,6 @@ func TestACollectionWithDocumentsIsLeftToTheBalancer(t *testing.T) {
 	waybooktest.OK(t, err)
 	if ranges := server.Ranges(database + ".leaves"); got != mongo.ShardedByPlace || len(ranges) != 1 || ranges[0].Shard != "shard00" {
 		t.Errorf("it is %s in %v", got, ranges)
-	}
-}
-
-// refusals are what a router refuses, in its words.
-func TestARouterRefusesWhatItCannotSendToOneShard(t *testing.T) {
-	server := mongotest.StartServer(t, mongowire.Config{Role: mongowire.Router, Shards: 2})
-	database := mongotest.Database()
-	client, err := drivermongo.Connect(options.Client().ApplyURI(server.URI(database)))
-	waybooktest.OK(t, err)
-	t.Cleanup(func() { waybooktest.OK(t, client.Disconnect(t.Context())) })
-	db := client.Database(database)
-	indexed := func(keys bson.D, isUnique bool) error {
-		_, err := db.Collection("c").Indexes().CreateOne(t.Context(), drivermongo.IndexModel{Keys: keys, Options: options.Index().SetUnique(isUnique)})
-		return err
-	}
-	shard := func(key bson.D) error {
-		return client.Database("admin").RunCommand(t.Context(), bson.D{{Key: "shardCollection", Value: database + ".c"}, {Key: "key", Value: key}}).Err()
-	}
-	byTree, byPlant := bson.D{{Key: "tree", Value: 1}}, bson.D{{Key: "plant", Value: 1}}
-	insert(t, db.Collection("c"), id(1))
-	wantCode(t, "a key without an index", shard(byTree), 72, "create an index that starts with")
-	waybooktest.OK(t, indexed(byTree, false))
-	waybooktest.OK(t, indexed(byPlant, true))
-	wantCode(t, "a unique index without the key", shard(byTree), 72, "with unique index on")
-	waybooktest.OK(t, db.Collection("c").Indexes().DropOne(t.Context(), "plant_1"))
-	waybooktest.OK(t, shard(byTree))
-	waybooktest.OK(t, shard(byTree))
-	wantCode(t, "another key", shard(byPlant), 23, "sharding already enabled")
-	wantCode(t, "a unique index", indexed(byPlant, true), 67, "cannot create unique index over")
-	waybooktest.OK(t, indexed(bson.D{{Key: "tree", Value: 1}, {Key: "plant", Value: 1}}, true))
-
-	c, set := db.Collection("c"), bson.D{{Key: "$set", Value: bson.D{{Key: "color", Value: 1}}}}
-	for name, each := range map[string]struct {
-		filter  bson.D
-		refused bool
-	}{
-		"neither":       {byPlant, true},
-		"a range":       {bson.D{{Key: "tree", Value: bson.D{{Key: "$gt", Value: 1}}}}, true},
-		"two values":    {bson.D{{Key: "tree", Value: bson.D{{Key: "$in", Value: bson.A{1, 2}}}}}, true},
-		"the key":       {append(byPlant, byTree...), false},
-		"exactly an id": {bson.D{{Key: "_id", Value: 1}}, false},
-	} {
-		_, updateErr := c.UpdateOne(t.Context(), each.filter, set)
-		_, deleteErr := c.DeleteOne(t.Context(), each.filter)
-		if each.refused {
-			wantCode(t, name, updateErr, 72, "must either contain an exact match on _id or must target a single shard")
-			wantCode(t, name, deleteErr, 61, "must contain an exact match on _id or contain the shard key")
-			continue
-		}
-		waybooktest.OK(t, updateErr)
-		waybooktest.OK(t, deleteErr)
-	}
-	_, err = c.UpdateOne(t.Context(), bson.D{{Key: "_id", Value: 1}}, set, options.UpdateOne().SetUpsert(true))
-	wantCode(t, "an upsert by id", err, 61, "could not extract exact shard key")
-	wantCode(t, "a change that returns", c.FindOneAndUpdate(t.Context(), byPlant, set).Err(), 61, "must contain the shard key")
-	_, err = c.UpdateMany(t.Context(), byPlant, set)
-	waybooktest.OK(t, err)
-	_, err = c.DeleteMany(t.Context(), byPlant)
-	waybooktest.OK(t, err)
-	move := func(from, to any, shard string) error {
-		return client.Database("admin").RunCommand(t.Context(), bson.D{
-			{Key: "moveRange", Value: database + ".c"}, {Key: "min", Value: bson.D{{Key: "tree", Value: from}}},
-			{Key: "max", Value: bson.D{{Key: "tree", Value: to}}}, {Key: "toShard", Value: shard},
-		}).Err()
-	}
-	wantCode(t, "no such shard", move(1, 2, "shard02"), 70, "shard02 not found")
-	waybooktest.OK(t, move(1, 5, "shard01"))
-	wantCode(t, "two ranges", move(0, 5, "shard01"), 13388, "not contained within a chunk")
-}
-
-func wantCode(t *testing.T, what string, err error, code int, text string) {
-	t.Helper()
-	var refused drivermongo.ServerError
-	if !errors.As(err, &refused) || !refused.HasErrorCode(code) || !strings.Contains(err.Error(), text) {
-		t.Errorf("%s: got %v, want code %d", what, err, code)
 	}
 }
 

@@ -1,7 +1,7 @@
 // Package docstore is the one storage port of Waybook: typed collections of BSON
 // documents. Services see only this package, never the engine that keeps the documents.
 // There are two engines: docstore/mongo and docstore/embedded. Each promise made here
-// has a case in internal/storetest, which both engines pass.
+// has a case in e2e/conformance, which both engines pass.
 //
 // These promises hold for every method of Engine, Table and Collection:
 //

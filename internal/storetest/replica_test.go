@@ -10,24 +10,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
-	"github.com/waybook/waybook/internal/longform"
 	"github.com/waybook/waybook/internal/storetest"
 )
-
-func TestConformanceOfAReplica(t *testing.T) {
-	defer goleak.VerifyNone(t)
-	for name, shards := range map[string]int{"one shard": 1, "two shards": 2} {
-		t.Run(name, func(t *testing.T) {
-			storetest.RunWith(t, storetest.Settings{Programs: 30, Many: 300, IsShort: !longform.Selected()}, func(t *testing.T) docstore.Engine {
-				return storetest.NewReplica(t, storetest.ReplicaSettings{Shards: shards})
-			})
-		})
-	}
-}
 
 type note struct {
 	ID   int64  `bson:"_id"`

@@ -18,8 +18,6 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/docstore/observed"
-	"github.com/waybook/waybook/internal/longform"
-	"github.com/waybook/waybook/internal/storetest"
 )
 
 func open(t *testing.T) *embedded.Engine {
@@ -39,13 +37,6 @@ func open(t *testing.T) *embedded.Engine {
 func newTracer() (trace.Tracer, *tracetest.InMemoryExporter) {
 	spans := tracetest.NewInMemoryExporter()
 	return sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans)).Tracer("test"), spans
-}
-
-func TestAnObservedStoreKeepsEveryPromiseOfAStore(t *testing.T) {
-	tracer, _ := newTracer()
-	storetest.RunWith(t, storetest.Settings{IsShort: !longform.Selected()}, func(t *testing.T) docstore.Engine {
-		return observed.Wrap(open(t), tracer, func(observed.Call) {})
-	})
 }
 
 var spec = docstore.Spec{Name: "things", ID: docstore.Int64, Indexes: []docstore.Index{byName().Declare()}}

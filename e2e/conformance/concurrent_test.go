@@ -1,4 +1,4 @@
-package storetest
+package conformance
 
 import (
 	"errors"
@@ -103,7 +103,7 @@ func closeWaits(t *testing.T, engine docstore.Engine) {
 	})
 }
 
-// followsWriters compares a follower's copy with the store, after writers have raced. The follower
+// followsWriters compares a postFollower's copy with the store, after writers have raced. The postFollower
 // forgets everything behind its saved token now and then, as if it was killed.
 func followsWriters(t *testing.T, engine docstore.Engine) {
 	c := openPosts(t, engine)
@@ -140,7 +140,7 @@ func followsWriters(t *testing.T, engine docstore.Engine) {
 		if isLast {
 			running.Wait()
 		}
-		f := &follower{posts: c, limit: 3, token: saved}
+		f := &postFollower{posts: c, limit: 3, token: saved}
 		listed := f.round(t)
 		read, err := c.GetMany(t.Context(), idsOfTypes(listed), docstore.Listed)
 		must(t, err)

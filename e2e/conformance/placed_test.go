@@ -1,4 +1,4 @@
-package storetest
+package conformance
 
 import (
 	"errors"
@@ -13,9 +13,10 @@ import (
 
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
+	"github.com/waybook/waybook/internal/storetest"
 )
 
-func placedCases(settings Settings) []testCase {
+func placedCases(settings suiteSettings) []testCase {
 	return []testCase{
 		{"a selection of a sharded collection names a place or says that it asks everywhere", placeNamed},
 		{"a document in another place than its place fields name is refused", misplacedRefused},
@@ -27,7 +28,7 @@ func placedCases(settings Settings) []testCase {
 		{"a document is returned as it was stored", placedBytes},
 		{"Highest returns the highest id of a place", highestOfPlace},
 		{"Create goes on behind a source that was far ahead of the clock", func(t *testing.T, engine docstore.Engine) {
-			createBehind(t, engine, settings.Many)
+			createBehind(t, engine, settings.many)
 		}},
 		{"ids that sole sources draw in a place grow although the clock is behind after a restart", createAfterAStep},
 		{"64 writers with two sources create in one place", createTogether},
@@ -332,7 +333,7 @@ func createBehind(t *testing.T, engine docstore.Engine, many int) {
 	const place = 7
 	now := func() time.Time { return time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC) }
 	tries := 0
-	c := openAs[leaf](t, &Hooked{Engine: engine, Write: countInserts(&tries)}, leafSpec())
+	c := openAs[leaf](t, &storetest.Hooked{Engine: engine, Write: countInserts(&tries)}, leafSpec())
 	before := id.NewSource(now)
 	var stored []leaf
 	for range many {

@@ -1,4 +1,4 @@
-package storetest
+package conformance
 
 import (
 	"math"
@@ -13,12 +13,8 @@ import (
 func readCases() []testCase {
 	return []testCase{
 		{"a document is read back as it was stored", comesBack},
-		{"a key that no document has is not found", unknownKey},
-		{"Find returns the first document in the order of the index", findsFirst},
-		{"GetMany returns each document that exists once", getMany},
 		{"an indexed integer of 32 bits is found and sorted by its value", smallIntegers},
-		{"a selection or an id that does not fit the declaration is refused", misfitSelections},
-		{"an undeclared index is refused", undeclaredIndex},
+		{"a selection, an id, a position or a limit that does not fit is refused", misfitSelections},
 		{"the caller may change documents that a table returns", callersOwn},
 		{"collections are independent of each other", collectionsApart},
 	}
@@ -47,44 +43,6 @@ func comesBack(t *testing.T, engine docstore.Engine) {
 	wantEqual(t, "document", documentOf(t, c, want.ID), want)
 }
 
-func unknownKey(t *testing.T, engine docstore.Engine) {
-	c := placesWith(t, engine, somePlace(1))
-	_, err := c.Find(t.Context(), byCode().Is("code"))
-	wantError(t, err, docstore.ErrNotFound)
-	_, err = c.Find(t.Context(), byOwnerSlot().Is(1, 2))
-	wantError(t, err, docstore.ErrNotFound)
-}
-
-func findsFirst(t *testing.T, engine docstore.Engine) {
-	c := placesWith(t, engine, somePlaces(1, 12)...)
-	got, err := c.Find(t.Context(), byOwner().Is(2))
-	must(t, err)
-	wantEqual(t, "by owner", got, somePlace(2))
-	got, err = c.Find(t.Context(), byOwnerSlot().Is(1, 7))
-	must(t, err)
-	wantEqual(t, "by owner and slot", got, somePlace(7))
-	got, err = c.Find(t.Context(), byOwnerTitle().All())
-	must(t, err)
-	wantEqual(t, "by owner and title", got, somePlace(12))
-}
-
-func getMany(t *testing.T, engine docstore.Engine) {
-	c := placesWith(t, engine, somePlaces(1, 5)...)
-	got, err := c.GetMany(t.Context(), []int64{5, 9, 1, 5, -1, 1, 3})
-	must(t, err)
-	byID := placeOrders()[0]
-	wantEqual(t, "documents", byID.pick(got, nil), []place{somePlace(1), somePlace(3), somePlace(5)})
-	none, err := c.Count(t.Context(), docstore.WithIDs())
-	wantEqual(t, "documents without an id", none, int64(0))
-	must(t, err)
-	got, err = c.GetMany(t.Context(), nil)
-	must(t, err)
-	wantEqual(t, "number of documents for no id", len(got), 0)
-	got, err = c.GetMany(t.Context(), []int64{8, 9})
-	must(t, err)
-	wantEqual(t, "number of documents for unknown ids", len(got), 0)
-}
-
 func smallIntegers(t *testing.T, engine docstore.Engine) {
 	type small struct {
 		ID    int64 `bson:"_id"`
@@ -106,24 +64,24 @@ func smallIntegers(t *testing.T, engine docstore.Engine) {
 func misfitSelections(t *testing.T, engine docstore.Engine) {
 	c := placesWith(t, engine, somePlaces(1, 3)...)
 	table := openTable(t, engine, placeSpec())
+	refused := func(_ []bson.Raw, _ bool, err error) { t.Helper(); wantPlain(t, err) }
 	for _, id := range []docstore.Value{text("1"), {}} {
-		_, err := docstore.GetFrom(t.Context(), table, id, docstore.Present)
-		wantPlain(t, err)
-		_, err = docstore.GetFrom(t.Context(), table, id, docstore.Linearizable)
-		wantPlain(t, err)
-		_, _, err = table.Scan(t.Context(), docstore.Scan{Where: docstore.WithIDs(number(1), id), Limit: 2})
-		wantPlain(t, err)
+		for _, as := range []docstore.Consistency{docstore.Present, docstore.Linearizable} {
+			_, err := docstore.GetFrom(t.Context(), table, id, as)
+			wantPlain(t, err)
+		}
+		refused(table.Scan(t.Context(), docstore.Scan{Where: docstore.WithIDs(number(1), id), Limit: 2}))
 		wantPlain(t, updateOf(t, table, docstore.Change{ID: id, Revision: 1}))
-		_, err = table.Update(t.Context(), docstore.Change{ID: id, IsWhole: true, Add: []docstore.Amount{{Field: "seen", By: 1}}})
+		_, err := table.Update(t.Context(), docstore.Change{ID: id, IsWhole: true, Add: []docstore.Amount{{Field: "seen", By: 1}}})
 		wantPlain(t, err)
 		wantPlain(t, table.Delete(t.Context(), docstore.Deletion{ID: id}))
 	}
 	for _, misfit := range []docstore.Where{
-		where("code", number(1)),
-		where("by_owner", text("1")),
-		where("by_owner", docstore.Value{}),
-		where("by_owner", number(1), number(2), number(3)),
-		where(docstore.IDIndex, text("1")),
+		where("code", number(1)), where("by_owner", text("1")), where("by_owner", docstore.Value{}),
+		where("by_owner", number(1), number(2), number(3)), where(docstore.IDIndex, text("1")), {}, docstore.All("by_note"), where("by_note", text("x")),
+		byOwner().All().Within(docstore.Span{From: text("1")}), byOwner().All().Within(docstore.Span{From: number(1)}, docstore.Span{To: text("1")}),
+		byTitle().All().Within(docstore.Span{From: number(1)}), byOwnerTitle().First(1).Within(docstore.Span{To: number(1)}),
+		where("by_owner", number(1), number(1)).Within(docstore.Span{From: number(1)}),
 	} {
 		_, err := c.Find(t.Context(), misfit)
 		wantPlain(t, err)
@@ -133,26 +91,22 @@ func misfitSelections(t *testing.T, engine docstore.Engine) {
 		wantPlain(t, err)
 		_, err = c.Page(t.Context(), docstore.Query{Where: misfit, Limit: 1})
 		wantPlain(t, err)
+		refused(table.Scan(t.Context(), docstore.Scan{Where: misfit, Limit: 1}))
+	}
+	for _, after := range [][]docstore.Value{{}, {number(1)}, {text("1"), number(1)}, {number(1), number(1), number(1)}} {
+		refused(table.Scan(t.Context(), docstore.Scan{Where: byOwner().All(), After: after, Limit: 1}))
 	}
 	for _, several := range []docstore.Where{byOwner().Is(1), docstore.WithIDs(number(1), number(2)), docstore.WithIDs()} {
-		_, _, err := table.Scan(t.Context(), docstore.Scan{Where: several, Limit: 1, As: docstore.Recent(time.Minute)})
+		refused(table.Scan(t.Context(), docstore.Scan{Where: several, Limit: 1, As: docstore.Recent(time.Minute)}))
+	}
+	for _, limit := range []int{0, -1, math.MinInt} {
+		_, err := c.Page(t.Context(), docstore.Query{Where: byCode().All(), Limit: limit})
 		wantPlain(t, err)
+		refused(table.Scan(t.Context(), docstore.Scan{Where: byCode().All(), Limit: limit}))
 	}
 	_, err := docstore.Open[string, place](t.Context(), engine, placeSpec())
 	wantPlain(t, err)
 	wantContents(t, c, somePlaces(1, 3))
-}
-
-func undeclaredIndex(t *testing.T, engine docstore.Engine) {
-	c := openPlaces(t, engine)
-	_, err := c.Find(t.Context(), where("by_note", text("x")))
-	wantPlain(t, err)
-	_, err = c.Page(t.Context(), docstore.Query{Where: docstore.All("by_note"), Limit: 1})
-	wantPlain(t, err)
-	_, err = c.Count(t.Context(), docstore.Where{})
-	wantPlain(t, err)
-	_, err = c.DeleteAll(t.Context(), docstore.All("by_note"))
-	wantPlain(t, err)
 }
 
 func callersOwn(t *testing.T, engine docstore.Engine) {

@@ -1,4 +1,4 @@
-package storetest
+package conformance
 
 import (
 	"context"
@@ -15,7 +15,6 @@ func contextCases() []testCase {
 	return []testCase{
 		{"a call with an ended context fails with the context's error and does nothing", contextDone},
 		{"a call after Close is unavailable, and closing again does nothing", afterClose},
-		{"Ping succeeds while the store is open", pings},
 	}
 }
 
@@ -96,10 +95,6 @@ func afterClose(t *testing.T, engine docstore.Engine) {
 		wantError(t, call(t.Context()), docstore.ErrUnavailable)
 	}
 	must(t, engine.Close())
-}
-
-func pings(t *testing.T, engine docstore.Engine) {
-	must(t, engine.Ping(t.Context()))
 }
 
 func openCases() []testCase {

@@ -1,4 +1,4 @@
-package storetest
+package conformance
 
 import (
 	"context"
@@ -241,4 +241,31 @@ func raise[T any](
 	}
 	was, _ := bson.Raw(raw).Lookup(to.Field).Int64OK()
 	return was, nil
+}
+
+// scanPlaces scans and decodes.
+func scanPlaces(t failer, table docstore.Table, scan docstore.Scan) (got []place, more bool) {
+	t.Helper()
+	raws, more, err := table.Scan(t.Context(), scan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got = make([]place, len(raws))
+	for i, raw := range raws {
+		if err := bson.Unmarshal(raw, &got[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return got, more
+}
+
+var directions = []bool{false, true}
+
+// turned returns places in the order of a walk.
+func turned[T any](all []T, isDescending bool) []T {
+	all = slices.Clone(all)
+	if isDescending {
+		slices.Reverse(all)
+	}
+	return all
 }

@@ -1,4 +1,4 @@
-package storetest
+package conformance
 
 import (
 	"slices"
@@ -6,8 +6,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-
-	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
@@ -19,11 +17,9 @@ func raiseCases() []testCase {
 		{"a raise leaves the revision alone and counts itself, unless it sets fields", raiseCounts},
 		{"a raise changes only a document that meets its conditions", raisesOnCondition},
 		{"Modify refuses fields that it cannot change without a read", raiseRefuses},
-		{"of concurrent raises each sees those before it", raisesTogether},
 		{"an update that has read what Modify sets runs again", raiseDuringUpdate},
 		{"of concurrent updates and raises all take effect", raisesAndUpdates},
 		{"Modify sets integers of an index and texts, and returns what the document was", sets},
-		{"an amount for a field that is no integer is refused", amountMisfit},
 	}
 }
 
@@ -56,17 +52,6 @@ func raiseCounts(t *testing.T, engine docstore.Engine) {
 	must(t, err)
 	revision, adds = countsOf(t, engine, 2)
 	wantEqual(t, "revision and raises", []int64{revision, adds}, []int64{2, 3})
-}
-
-func amountMisfit(t *testing.T, engine docstore.Engine) {
-	c := placesWith(t, engine, somePlace(1))
-	table := openTable(t, engine, placeSpec())
-	_, err := table.Update(t.Context(), docstore.Change{ID: number(1), Add: []docstore.Amount{{Field: "seen", By: 1}, {Field: "note", By: 1}}})
-	wantPlain(t, err)
-	change := setting(t, 1, 1, bson.E{Key: "title", Value: "changed"})
-	change.Add = []docstore.Amount{{Field: "note", By: 1}}
-	wantPlain(t, updateOf(t, table, change))
-	wantContents(t, c, []place{somePlace(1)})
 }
 
 func raisesAndUpdates(t *testing.T, engine docstore.Engine) {
@@ -184,25 +169,6 @@ func raiseRefuses(t *testing.T, engine docstore.Engine) {
 	wantContents(t, c, []place{somePlace(1)})
 }
 
-func raisesTogether(t *testing.T, engine docstore.Engine) {
-	const writers = 16
-	c := openTallies(t, engine)
-	must(t, c.Insert(t.Context(), tally{ID: 1}))
-	var highest atomic.Int64
-	at(writers, func(i int) {
-		to := int64(i*7%writers) + 1
-		done := highest.Load()
-		before, err := raise(t.Context(), c, 1, stars(to), nil)
-		if err != nil || before < done {
-			t.Errorf("raised to %d: it was %d before, after it had become %d: %v", to, before, done, err)
-		}
-		for last := highest.Load(); last < to && !highest.CompareAndSwap(last, to); {
-			last = highest.Load()
-		}
-	})
-	wantEqual(t, "document", documentOf(t, c, 1), tally{ID: 1, Stars: writers})
-}
-
 // pin is a document with an integer in an index that is not unique.
 type pin struct {
 	ID    int64  `bson:"_id"`
@@ -262,6 +228,12 @@ func sets(t *testing.T, engine docstore.Engine) {
 		wantPlain(t, err)
 	}
 	wantEqual(t, "stored", documentOf(t, c, 1), want)
+}
+
+func sparseCases() []testCase {
+	return []testCase{
+		{"a deletion and an update may require that a field is missing", requiresMissing},
+	}
 }
 
 func advanceCases() []testCase {
@@ -350,4 +322,23 @@ func advancesTogether(t *testing.T, engine docstore.Engine) {
 	for i, start := range starts {
 		wantEqual(t, "start", start, int64(3*i))
 	}
+}
+
+// flagged returns a place with a flag; 0 for none.
+func flagged(id, flag int64) place {
+	p := somePlace(id)
+	p.Flag = flag
+	return p
+}
+
+func requiresMissing(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	insertAll(t, c, []place{flagged(1, 7), flagged(2, 0)})
+	lacks := docstore.Lacks("flag")
+	for id, want := range map[int64]error{1: docstore.ErrConflict, 2: nil, 3: docstore.ErrNotFound} {
+		_, err := c.Modify(t.Context(), id, docstore.Edit{If: []docstore.Condition{lacks}, Set: map[string]any{"note": "changed"}})
+		wantError(t, err, want)
+		wantError(t, c.Delete(t.Context(), id, only(lacks, docstore.Is("note", "changed"))), want)
+	}
+	wantContents(t, c, []place{flagged(1, 7)})
 }

@@ -1,4 +1,4 @@
-package storetest
+package conformance
 
 import (
 	"context"
@@ -14,14 +14,14 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// SideBySide runs random programs on two engines. It checks that each step has the same
+// sideBySide runs random programs on two engines. It checks that each step has the same
 // outcome on both: documents byte for byte, counts, page tokens, kinds of errors. Only the
 // order in which an engine adds new fields is open.
 //
-// The case with the model compares one engine with the promises. SideBySide also finds
+// The case with the model compares one engine with the promises. sideBySide also finds
 // differences between the engines where the promises leave something open. The flag
 // -rapid.checks overrides the number of programs.
-func SideBySide(t *testing.T, programs int, one, other docstore.Engine) {
+func sideBySide(t *testing.T, programs int, one, other docstore.Engine) {
 	drawPrograms(t, programs)
 	collection := 0
 	rapid.Check(t, func(rt *rapid.T) {

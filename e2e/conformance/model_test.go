@@ -1,4 +1,4 @@
-package storetest
+package conformance
 
 import (
 	"context"
@@ -8,7 +8,9 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -23,9 +25,9 @@ type failer interface {
 	Fatalf(format string, args ...any)
 }
 
-func modelCases(settings Settings) []testCase {
+func modelCases(settings suiteSettings) []testCase {
 	return []testCase{{"a random program has the same effect as on a map", func(t *testing.T, engine docstore.Engine) {
-		againstModel(t, engine, settings.Programs)
+		againstModel(t, engine, settings.programs)
 	}}}
 }
 
@@ -34,18 +36,23 @@ const maxProgramSteps = 30
 
 func againstModel(t *testing.T, engine docstore.Engine, programs int) {
 	drawPrograms(t, programs)
-	table := 0
+	program := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		table++
+		program++
 		spec := placeSpec()
-		spec.Name = fmt.Sprintf("program_%d", table)
+		spec.Name = fmt.Sprintf("program_%d", program)
 		c, err := docstore.Open[int64, place](rt.Context(), engine, spec)
 		if err != nil {
 			rt.Fatal(err)
 		}
-		m := model{c: c, places: make(map[int64]place)}
+		table, err := engine.Open(rt.Context(), spec)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		m := model{c: c, table: table, places: make(map[int64]place)}
 		steps := []func(*rapid.T){
-			m.insert, m.insert, m.insertMany, m.update, m.update, m.updateMany, m.raise, m.delete, m.walk, m.deleteAll, m.count,
+			m.insert, m.insertMany, m.insertMany, m.update, m.update, m.updateMany, m.raise, m.delete, m.walk, m.scan, m.scan, m.scan, m.find, m.get,
+			m.deleteAll, m.count,
 		}
 		for range rapid.IntRange(1, maxProgramSteps).Draw(rt, "steps") {
 			rapid.SampledFrom(steps).Draw(rt, "step")(rt)
@@ -72,18 +79,20 @@ func drawPrograms(t *testing.T, programs int) {
 // model is a collection and its expected contents.
 type model struct {
 	c      *places
+	table  docstore.Table
 	places map[int64]place
 }
 
 // drawPlace draws from few values, so that the keys of a program often collide.
 func drawPlace(rt *rapid.T) place {
 	return place{
-		ID:    rapid.Int64Range(-3, 4).Draw(rt, "id"),
+		ID:    drawID(rt),
 		Owner: rapid.Int64Range(-1, 1).Draw(rt, "owner"),
 		Title: rapid.SampledFrom([]string{"", "a", "a b", "ab", "山", "🏔"}).Draw(rt, "title"),
-		Code:  rapid.SampledFrom([]string{"", "a", "aa", "b", "c", "中", "文"}).Draw(rt, "code"),
-		Slot:  rapid.Int64Range(-1, 2).Draw(rt, "slot"),
+		Code:  rapid.SampledFrom([]string{"", "a", "aa", "b", "c", "d", "e", "f", "中", "文"}).Draw(rt, "code"),
+		Slot:  rapid.Int64Range(-1, 5).Draw(rt, "slot"),
 		Flag:  rapid.Int64Range(0, 2).Draw(rt, "flag"),
+		Note:  strings.Repeat("n", rapid.SampledFrom([]int{0, 0, 30, 200, 3000}).Draw(rt, "size")),
 	}
 }
 
@@ -126,7 +135,7 @@ func (m *model) insert(rt *rapid.T) {
 }
 
 func (m *model) insertMany(rt *rapid.T) {
-	places := rapid.SliceOfN(rapid.Custom(drawPlace), 0, 5).Draw(rt, "places")
+	places := rapid.SliceOfN(rapid.Custom(drawPlace), 0, 9).Draw(rt, "places")
 	errs := refusals(rt, len(places), m.c.Insert(rt.Context(), places...))
 	for i, p := range places {
 		m.inserted(rt, p, errs[i])
@@ -183,7 +192,7 @@ func (m *model) delete(rt *rapid.T) {
 
 // updateMany changes the documents with an even number of views, of the ids drawn.
 func (m *model) updateMany(rt *rapid.T) {
-	ids := rapid.SliceOfNDistinct(rapid.Int64Range(-3, 4), 0, 8, rapid.ID).Draw(rt, "ids")
+	ids := rapid.SliceOfNDistinct(rapid.Int64Range(-3, 9), 0, 8, rapid.ID).Draw(rt, "ids")
 	title := drawPlace(rt).Title
 	isWanted := func(p place) bool { return p.Seen%2 == 0 }
 	err := m.c.UpdateMany(rt.Context(), ids, func(stored *place) bool {
@@ -220,7 +229,7 @@ func (m *model) raise(rt *rapid.T) {
 	}
 }
 
-func drawID(rt *rapid.T) int64 { return rapid.Int64Range(-3, 4).Draw(rt, "id") }
+func drawID(rt *rapid.T) int64 { return rapid.Int64Range(-3, 9).Draw(rt, "id") }
 
 // drawEqual draws an index and values for none, some or all of its first fields.
 func drawEqual(rt *rapid.T) (order, []docstore.Value) {
@@ -247,37 +256,136 @@ func drawSpans(rt *rapid.T, o order, n int) (spans []docstore.Span) {
 	return spans
 }
 
-// drawWhere draws a selection, and returns the places that it selects.
-func (m *model) drawWhere(rt *rapid.T) (docstore.Where, []place) {
+// selection is a selection and the places that it selects, in the order of the walk. equal are its values.
+type selection struct {
+	docstore.Where
+	order        order
+	equal        int
+	isDescending bool
+	places       []place
+}
+
+func (m *model) drawWhere(rt *rapid.T) selection {
 	o, equal := drawEqual(rt)
 	spans := drawSpans(rt, o, len(equal))
 	selected := o.pick(m.all(), equal)
 	if len(spans) > 0 {
 		selected = o.cut(selected, len(equal), spans...)
 	}
-	return where(o.index, equal...).Within(spans...), selected
+	isDescending := rapid.Bool().Draw(rt, "descending")
+	return selection{where(o.index, equal...).Within(spans...), o, len(equal), isDescending, turned(selected, isDescending)}
 }
 
 func (m *model) walk(rt *rapid.T) {
-	selection, want := m.drawWhere(rt)
-	query := docstore.Query{Where: selection, Limit: rapid.IntRange(1, 9).Draw(rt, "limit"), Descending: rapid.Bool().Draw(rt, "descending")}
-	wantEqual(rt, selection.Index(), walk(rt, m.c, query), turned(want, query.Descending))
+	s := m.drawWhere(rt)
+	query := docstore.Query{Where: s.Where, Limit: rapid.IntRange(1, 9).Draw(rt, "limit"), Descending: s.isDescending, As: drawConsistency(rt)}
+	wantEqual(rt, s.Index(), walk(rt, m.c, query), s.places)
+}
+
+func drawConsistency(rt *rapid.T) docstore.Consistency {
+	return rapid.SampledFrom([]docstore.Consistency{docstore.Present, docstore.Durable, docstore.Linearizable, docstore.Listed}).Draw(rt, "as")
+}
+
+// scan reads a part of a selection: behind a position, of a number of documents and of a size.
+func (m *model) scan(rt *rapid.T) {
+	s := m.drawWhere(rt)
+	scan := docstore.Scan{
+		Where: s.Where, Descending: s.isDescending, Limit: rapid.IntRange(1, 9).Draw(rt, "limit"),
+		MaxBytes: rapid.SampledFrom([]int{0, 1, 300, 1000, 5000}).Draw(rt, "bytes"), As: drawConsistency(rt),
+	}
+	raws, _, err := m.table.Scan(rt.Context(), docstore.Scan{Where: docstore.All(docstore.IDIndex), Limit: 99})
+	if err != nil {
+		rt.Fatal(err)
+	}
+	sizes := map[int64]int{}
+	for _, raw := range raws {
+		sizes[raw.Lookup(docstore.IDIndex).Int64()] = len(raw)
+	}
+	left := s.places
+	if rapid.Bool().Draw(rt, "after") {
+		at := m.drawPosition(rt, s)
+		scan.After = s.order.fields(at)[s.equal:]
+		left = slices.DeleteFunc(slices.Clone(left), func(p place) bool {
+			order := slices.CompareFunc(s.order.fields(p)[s.equal:], scan.After, docstore.Value.Compare)
+			return order == 0 || order < 0 != s.isDescending
+		})
+	}
+	want, size := []place{}, 0
+	for _, p := range left {
+		size += sizes[p.ID]
+		if len(want) == scan.Limit || scan.MaxBytes > 0 && len(want) > 0 && size > scan.MaxBytes {
+			break
+		}
+		want = append(want, p)
+	}
+	got, more := scanPlaces(rt, m.table, scan)
+	wantEqual(rt, fmt.Sprintf("%+v", scan), got, want)
+	wantEqual(rt, fmt.Sprintf("more of %+v", scan), more, len(want) < len(left))
+}
+
+// drawPosition draws a place that is there or not. In a unique index, it is not one that differs from another in its _id alone:
+// an engine may return that or not.
+func (m *model) drawPosition(rt *rapid.T, s selection) place {
+	at := drawPlace(rt)
+	if len(s.places) > 0 && rapid.Bool().Draw(rt, "of the selection") {
+		at = rapid.SampledFrom(s.places).Draw(rt, "position")
+	}
+	for _, p := range m.places {
+		if s.order.index == "code" && p.Code == at.Code || s.order.index == "owner_slot" && p.Owner == at.Owner && p.Slot == at.Slot {
+			return p
+		}
+	}
+	return at
+}
+
+func (m *model) find(rt *rapid.T) {
+	s := m.drawWhere(rt)
+	found, err := m.c.Find(rt.Context(), s.Where)
+	first := turned(s.places, s.isDescending)
+	if len(first) == 0 && errors.Is(err, docstore.ErrNotFound) {
+		return
+	}
+	if err != nil || len(first) == 0 || found != first[0] {
+		rt.Fatalf("got %+v, %v, want the first of %+v", found, err, first)
+	}
+}
+
+// get reads by ids, some of them twice.
+func (m *model) get(rt *rapid.T) {
+	ids := rapid.SliceOfN(rapid.Int64Range(-3, 9), 0, 9).Draw(rt, "ids")
+	var want []place
+	for _, id := range ids {
+		as := rapid.SampledFrom([]docstore.Consistency{drawConsistency(rt), docstore.Recent(time.Minute)}).Draw(rt, "as")
+		p, exists := m.places[id]
+		if got, err := m.c.Get(rt.Context(), id, as); exists && (err != nil || got != p) || !exists && !errors.Is(err, docstore.ErrNotFound) {
+			rt.Fatalf("document %d: got %+v, %v, want %+v", id, got, err, p)
+		}
+		if exists && !slices.Contains(want, p) {
+			want = append(want, p)
+		}
+	}
+	got, err := m.c.GetMany(rt.Context(), ids, drawConsistency(rt))
+	if err != nil {
+		rt.Fatal(err)
+	}
+	byID := placeOrders()[0]
+	wantEqual(rt, "documents", byID.pick(got, nil), byID.pick(want, nil))
 }
 
 func (m *model) count(rt *rapid.T) {
-	selection, want := m.drawWhere(rt)
-	if n, err := m.c.Count(rt.Context(), selection); err != nil || n != int64(len(want)) {
-		rt.Fatalf("count is %d, %v; want %d", n, err, len(want))
+	s := m.drawWhere(rt)
+	if n, err := m.c.Count(rt.Context(), s.Where); err != nil || n != int64(len(s.places)) {
+		rt.Fatalf("count is %d, %v; want %d", n, err, len(s.places))
 	}
 }
 
 func (m *model) deleteAll(rt *rapid.T) {
-	selection, doomed := m.drawWhere(rt)
-	n, err := m.c.DeleteAll(rt.Context(), selection)
-	if err != nil || n != int64(len(doomed)) {
-		rt.Fatalf("deleted %d, %v; want %d", n, err, len(doomed))
+	s := m.drawWhere(rt)
+	n, err := m.c.DeleteAll(rt.Context(), s.Where)
+	if err != nil || n != int64(len(s.places)) {
+		rt.Fatalf("deleted %d, %v; want %d", n, err, len(s.places))
 	}
-	for _, p := range doomed {
+	for _, p := range s.places {
 		delete(m.places, p.ID)
 	}
 }

@@ -1,4 +1,4 @@
-package storetest
+package conformance
 
 import (
 	"context"
@@ -17,7 +17,7 @@ func changesCases() []testCase {
 		{"changes since a token tell a document that is new from one that was there, and from one that is deleted", changesSinceAToken},
 		{"a change that has not settled is listed again, and later is not", listsAgain},
 		{"a touch is a change, and sets fields", touches},
-		{"a change of what no follower sees is not listed", listsNoUnseen},
+		{"a change of what no postFollower sees is not listed", listsNoUnseen},
 		{"changes from a moment have what has changed since, with the deletions that are kept", changesFromAMoment},
 		{"pages of any limit have all changes in their order", changesPages},
 		{"a token of another collection, or none at all, is refused as bad", refusesTokensOfChanges},
@@ -25,12 +25,12 @@ func changesCases() []testCase {
 		{"a document with moments shows none", hidesMoments},
 		{"a collection without a feed lists no changes", refusesChanges},
 		{"a document that changes all the time is listed all the time", listsRestless},
-		{"a follower that is killed at random has a copy of the store in the end", followsWriters},
+		{"a postFollower that is killed at random has a copy of the store in the end", followsWriters},
 	}
 }
 
-// OfChanges returns the names of the cases that list changes, for servers that have no snapshots.
-func OfChanges() (names []string) {
+// ofChanges returns the names of the cases that list changes, for servers that have no snapshots.
+func ofChanges() (names []string) {
 	for _, c := range changesCases() {
 		names = append(names, c.name)
 	}
@@ -62,8 +62,8 @@ func openPosts(t *testing.T, engine docstore.Engine) *posts {
 	return openAs[post](t, engine, postSpec())
 }
 
-// follower follows posts.
-type follower struct {
+// postFollower follows posts.
+type postFollower struct {
 	posts *posts
 	token string
 	// start is where it begins; zero for all.
@@ -75,7 +75,7 @@ type follower struct {
 type types = map[int64]docstore.ChangeType
 
 // round returns the changes up to now.
-func (f *follower) round(t *testing.T) types {
+func (f *postFollower) round(t *testing.T) types {
 	t.Helper()
 	all, last := types{}, time.Time{}
 	for {
@@ -96,7 +96,7 @@ func (f *follower) round(t *testing.T) types {
 }
 
 // rest waits until nothing is listed again.
-func (f *follower) rest(t *testing.T) {
+func (f *postFollower) rest(t *testing.T) {
 	t.Helper()
 	for began := time.Now(); len(f.round(t)) > 0; time.Sleep(2 * postsSettling) {
 		if time.Since(began) > time.Minute {
@@ -105,10 +105,10 @@ func (f *follower) rest(t *testing.T) {
 	}
 }
 
-// resting returns a follower that has all changes.
-func resting(t *testing.T, c *posts, limit int) *follower {
+// resting returns a postFollower that has all changes.
+func resting(t *testing.T, c *posts, limit int) *postFollower {
 	t.Helper()
-	f := &follower{posts: c, limit: limit}
+	f := &postFollower{posts: c, limit: limit}
 	f.rest(t)
 	return f
 }
@@ -126,7 +126,7 @@ func changesFromNothing(t *testing.T, engine docstore.Engine) {
 	must(t, c.Delete(t.Context(), 4))
 	resting(t, c, 3)
 	for _, limit := range []int{1, 2, 10} {
-		wantEqual(t, "from nothing", (&follower{posts: c, limit: limit}).round(t),
+		wantEqual(t, "from nothing", (&postFollower{posts: c, limit: limit}).round(t),
 			types{1: docstore.DocumentCreated, 2: docstore.DocumentCreated, 3: docstore.DocumentCreated})
 	}
 	page := changesOf(t, c, docstore.ChangesQuery{Limit: 2})
@@ -146,7 +146,7 @@ func changesSinceAToken(t *testing.T, engine docstore.Engine) {
 	wantEqual(t, "changed", f.round(t), types{1: docstore.DocumentChanged, 3: docstore.DocumentCreated})
 	f.rest(t)
 	must(t, c.Delete(t.Context(), 1))
-	must(t, c.Insert(t.Context(), post{ID: 4})) // which the follower never sees
+	must(t, c.Insert(t.Context(), post{ID: 4})) // which the postFollower never sees
 	must(t, c.Delete(t.Context(), 4))
 	wantError(t, c.Delete(t.Context(), 1), docstore.ErrNotFound)
 	wantEqual(t, "deleted", f.round(t), types{1: docstore.DocumentDeleted, 4: docstore.DocumentDeleted})
@@ -157,7 +157,7 @@ func listsAgain(t *testing.T, engine docstore.Engine) {
 	spec.Feed.Settling = 4 * time.Second
 	c := openAs[post](t, engine, spec)
 	must(t, c.Insert(t.Context(), post{ID: 1}))
-	f := &follower{posts: c, limit: 3}
+	f := &postFollower{posts: c, limit: 3}
 	for range 3 {
 		wantEqual(t, "within the settling time", f.round(t), types{1: docstore.DocumentCreated})
 	}
@@ -208,10 +208,10 @@ func changesFromAMoment(t *testing.T, engine docstore.Engine) {
 	insertAll(t, c, []post{{ID: 5, Title: "new"}})
 	want := types{3: docstore.DocumentDeleted, 4: docstore.DocumentChanged, 5: docstore.DocumentCreated}
 	for _, limit := range []int{1, 5} {
-		wantEqual(t, fmt.Sprint("since then, limit ", limit), (&follower{posts: c, limit: limit, start: start}).round(t), want)
+		wantEqual(t, fmt.Sprint("since then, limit ", limit), (&postFollower{posts: c, limit: limit, start: start}).round(t), want)
 	}
-	wantEqual(t, "since ever", (&follower{posts: c, limit: 2, start: time.Unix(0, 0)}).round(t)[1], docstore.DocumentDeleted)
-	future := &follower{posts: c, limit: 2, start: time.Now().Add(time.Hour)}
+	wantEqual(t, "since ever", (&postFollower{posts: c, limit: 2, start: time.Unix(0, 0)}).round(t)[1], docstore.DocumentDeleted)
+	future := &postFollower{posts: c, limit: 2, start: time.Now().Add(time.Hour)}
 	for range 3 {
 		wantEqual(t, "in the future", future.round(t), types{})
 	}
@@ -221,8 +221,8 @@ func changesFromAMoment(t *testing.T, engine docstore.Engine) {
 	begun := changesOf(t, c, docstore.ChangesQuery{Start: time.Unix(0, 0), Limit: 1})
 	// The moments of a store may be ahead of the clock by what it counts in a second.
 	must(t, c.Sweep(t.Context(), -10*time.Second, nil))
-	(&follower{posts: c, limit: 2, token: begun.Next}).round(t) // deletions are forgotten that it did not need
-	for id, each := range (&follower{posts: c, limit: 2, start: time.Unix(0, 0)}).round(t) {
+	(&postFollower{posts: c, limit: 2, token: begun.Next}).round(t) // deletions are forgotten that it did not need
+	for id, each := range (&postFollower{posts: c, limit: 2, start: time.Unix(0, 0)}).round(t) {
 		if each == docstore.DocumentDeleted {
 			t.Errorf("document %d is listed, which is forgotten", id)
 		}
@@ -262,7 +262,7 @@ func changesPages(t *testing.T, engine docstore.Engine) {
 		rename(t, c, (id+1)%20, fmt.Sprint("after ", id))
 	}
 	for _, limit := range []int{1, 2, 7, 20, 1000} {
-		f := &follower{posts: c, limit: limit, token: start.token}
+		f := &postFollower{posts: c, limit: limit, token: start.token}
 		wantEqual(t, fmt.Sprint("limit ", limit), f.round(t), want)
 		f.rest(t)
 	}
@@ -294,10 +294,10 @@ func forgets(t *testing.T, engine docstore.Engine) {
 	insertAll(t, c, []post{{ID: 1}, {ID: 2, Title: "stays"}, {ID: 3}, {ID: 4}})
 	old := resting(t, c, 5)
 	must(t, c.Delete(t.Context(), 1))
-	recent := &follower{posts: c, limit: 5, token: old.token}
+	recent := &postFollower{posts: c, limit: 5, token: old.token}
 	recent.rest(t)
 	must(t, c.Sweep(t.Context(), time.Hour, nil))
-	wantEqual(t, "within an hour", (&follower{posts: c, limit: 5, token: old.token}).round(t), types{1: docstore.DocumentDeleted})
+	wantEqual(t, "within an hour", (&postFollower{posts: c, limit: 5, token: old.token}).round(t), types{1: docstore.DocumentDeleted})
 	must(t, c.Delete(t.Context(), 3))
 	recent.rest(t)
 	// The moments of a store may be ahead of the clock by what it counts in a second.
@@ -307,7 +307,7 @@ func forgets(t *testing.T, engine docstore.Engine) {
 	must(t, c.Delete(t.Context(), 4))
 	wantEqual(t, "since then", recent.round(t)[4], docstore.DocumentDeleted)
 	resting(t, c, 1)
-	wantEqual(t, "anew", (&follower{posts: c, limit: 1}).round(t), types{2: docstore.DocumentCreated})
+	wantEqual(t, "anew", (&postFollower{posts: c, limit: 1}).round(t), types{2: docstore.DocumentCreated})
 }
 
 func hidesMoments(t *testing.T, engine docstore.Engine) {
