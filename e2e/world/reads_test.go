@@ -66,6 +66,9 @@ func (w *world) list(u *user, k *kind) {
 	if w.mayUndo || !r.isDone {
 		return
 	}
+	if u.mustBeHidden() && !k.isShared {
+		w.violated("each %s of %s, who is hidden, is listed", k.name, u.name)
+	}
 	ids, titles := texts(r.body.find(k.items, "*", k.id)), texts(r.body.find(k.items, "*", k.title))
 	place := func(c *item) int {
 		if !w.isNamed(c) {
