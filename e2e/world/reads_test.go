@@ -47,8 +47,8 @@ func texts(elements []element) []string {
 	return all
 }
 
-// photoTexts returns the texts of the photos of content: the descriptions of those that were uploaded, and the addresses of
-// others.
+// photoTexts returns the texts of the photos of content: the descriptions of those that were uploaded, and the
+// addresses of others.
 func photoTexts(c *item, r reply) (all []string) {
 	for _, photo := range r.body.find("photos", "*") {
 		all = append(all, cmp.Or(photo.text("description"), photo.text(c.kind.photo)))
