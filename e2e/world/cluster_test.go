@@ -243,6 +243,9 @@ func (c *cluster) isolate() {
 // a failover undoes shows where others build on it at once.
 func (c *cluster) struggle() {
 	hot := c.hottest()
+	if c.random.IntN(3) == 0 {
+		c.wait(25) // then files are swept, too
+	}
 	for range 2 + c.random.IntN(6) {
 		switch n := c.random.IntN(4); {
 		case n == 0:
@@ -263,6 +266,9 @@ func (c *cluster) insistTogether(hot *item) {
 	var all []func()
 	for _, u := range c.users {
 		all = append(all, func() { c.insist(hot, u) })
+	}
+	if p := c.anyProgram(); c.random.IntN(4) == 0 {
+		all = append(all, func() { p.sweep(c.world) })
 	}
 	c.turns.run(c.random, all)
 }
@@ -295,7 +301,7 @@ func (c *cluster) hottest() *item {
 
 // insist does something that others may build on.
 func (c *cluster) insist(hot *item, u *user) {
-	switch c.random.IntN(6) {
+	switch c.random.IntN(8) {
 	case 0, 1:
 		c.choose(hot, u, "recommend", yes)
 	case 2:
@@ -306,6 +312,10 @@ func (c *cluster) insist(hot *item, u *user) {
 		c.rename(hot)
 	case 5:
 		c.addPart(hot, u, true)
+	case 6:
+		c.uploadSomething(hot)
+	case 7:
+		c.removePart(hot, "photo", hot.photos)
 	}
 }
 

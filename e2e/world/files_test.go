@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -175,8 +174,10 @@ func (f *files) DeleteUnfinished(ctx context.Context, key blob.Key) error {
 func (f *files) List(ctx context.Context, after blob.Key, limit int) (entries []blob.Entry, err error) {
 	err = f.step(ctx, f.read, blob.Key{File: 1, Kind: blob.View}, func() error {
 		for _, key := range slices.SortedFunc(maps.Keys(f.now), byName) {
-			if found := f.now[key]; key.Name() > after.Name() && len(entries) < limit {
-				entries = append(entries, blob.Entry{Key: key, IsUnfinished: !found.isWhole, Size: int64(len(found.content)), Time: found.time})
+			if key.Name() > after.Name() && len(entries) < limit {
+				found := f.now[key]
+				entry := blob.Entry{Key: key, IsUnfinished: !found.isWhole, Size: int64(len(found.content)), Time: found.time}
+				entries = append(entries, entry)
 			}
 		}
 		return nil
@@ -196,12 +197,12 @@ func TestTheFilesOfAWorldKeepTheContract(t *testing.T) {
 
 // hasFiles expects, at rest, that each photo that names a file has all three. If all is swept, there are no others.
 func (w *world) hasFiles(isSwept bool) {
-	ctx := context.Background()
+	ctx, everything := context.Background(), docstore.Query{Where: docstore.All(docstore.IDIndex).Everywhere(), Limit: 100}
 	for _, collection := range slices.Sorted(maps.Keys(w.files)) {
 		stored, err := docstore.Open[int64, photos.Photo](ctx, w.programs[0].store, photos.Spec(collection))
 		w.must(err)
 		left := maps.Clone(w.files[collection].now)
-		for batch, err := range stored.Batches(ctx, docstore.Query{Where: docstore.All(docstore.IDIndex).Everywhere(), Limit: 100}) {
+		for batch, err := range stored.Batches(ctx, everything) {
 			w.must(err)
 			for _, photo := range batch {
 				for _, kind := range []blob.Kind{blob.Original, blob.View, blob.Thumbnail} {
@@ -214,7 +215,7 @@ func (w *world) hasFiles(isSwept bool) {
 			}
 		}
 		if isSwept && len(left) > 0 {
-			w.violated("files of %s have no photo: %v", collection, fmt.Sprint(slices.SortedFunc(maps.Keys(left), byName)))
+			w.violated("files of %s have no photo: %v", collection, slices.SortedFunc(maps.Keys(left), byName))
 		}
 	}
 }

@@ -79,7 +79,8 @@ func (p *program) start(w *world) error {
 		}
 		return &files{shelf: w.files.of(collection), clock: p.clock, read: at(p.read), write: at(p.write)}, nil
 	}
-	p.backups, host.Deps.Uploads = host.Deps.Backups, upload.New(upload.Flags{MaxBytes: maxPhotoBytes, Memory: 64 << 20}, host.Metrics)
+	host.Deps.Uploads = upload.New(upload.Flags{MaxBytes: maxPhotoBytes, Memory: 64 << 20}, host.Metrics)
+	p.backups = host.Deps.Backups
 	interceptors := service.NewInterceptors(service.Load{}, nil, host.Metrics, env.Log)
 	channel := app.NewChannel(interceptors, tracing.Tracing{})
 	var ofEdge, ofServices grpc.ClientConnInterface = channel, channel

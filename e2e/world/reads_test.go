@@ -47,8 +47,8 @@ func texts(elements []element) []string {
 	return all
 }
 
-// photoTexts returns the texts of the photos of content: the descriptions of those that were uploaded, and the addresses of
-// others.
+// photoTexts returns the texts of the photos of content: the descriptions of those that were uploaded, and the
+// addresses of others.
 func photoTexts(c *item, r reply) (all []string) {
 	for _, photo := range r.body.find("photos", "*") {
 		all = append(all, cmp.Or(photo.text("description"), photo.text(c.kind.photo)))
@@ -65,6 +65,9 @@ func (w *world) list(u *user, k *kind) {
 	r := w.send(u, "func", k.list, "userID", strconv.FormatInt(u.id, 10), "category", strconv.Itoa(int(category)))
 	if w.mayUndo || !r.isDone {
 		return
+	}
+	if u.mustBeHidden() && !k.isShared {
+		w.violated("each %s of %s, who is hidden, is listed", k.name, u.name)
 	}
 	ids, titles := texts(r.body.find(k.items, "*", k.id)), texts(r.body.find(k.items, "*", k.title))
 	place := func(c *item) int {

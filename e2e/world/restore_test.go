@@ -24,7 +24,9 @@ type clusterBackup struct {
 func (c *cluster) backUp() {
 	c.settle()
 	c.note("a backup is made")
-	c.kept = &clusterBackup{of: c.store, snapshot: c.store.Snapshot(), dump: c.dumped(), files: c.files.copied(), taken: time.Now(), model: c.model.clone()}
+	c.kept = &clusterBackup{
+		of: c.store, snapshot: c.store.Snapshot(), dump: c.dumped(), files: c.files.copied(), taken: time.Now(), model: c.model.clone(),
+	}
 }
 
 // dumped returns the file with a dump of the cluster.

@@ -92,7 +92,9 @@ func (w *world) upload(c *item, p *part, isCut bool) {
 func (w *world) uploadByForm(ctx context.Context, on *program, c *item, p *part) (r reply, id string) {
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
-	for _, field := range [][2]string{{"func", "addPhoto"}, {c.kind.id, strconv.FormatInt(c.id, 10)}, {"description", p.text}, {"requestID", p.request}} {
+	for _, field := range [][2]string{
+		{"func", "addPhoto"}, {c.kind.id, strconv.FormatInt(c.id, 10)}, {"description", p.text}, {"requestID", p.request},
+	} {
 		w.must(form.WriteField(field[0], field[1]))
 	}
 	to, err := form.CreateFormFile("photo", "photo.jpg")
@@ -143,7 +145,8 @@ func (w *world) showsFiles(c *item) {
 			continue
 		}
 		path := fmt.Sprintf("/upload/%s/%d/%s", c.kind.files, c.id, p.id)
-		if status, original := w.anyProgram().get(c.owner, path+"-original"); status != http.StatusOK || !bytes.Equal(original, p.file()) {
+		status, original := w.anyProgram().get(c.owner, path+"-original")
+		if status != http.StatusOK || !bytes.Equal(original, p.file()) {
 			w.violated("the original of %q: %d %q", p.text, status, original)
 		}
 		if status, _ := w.anyProgram().get(c.owner, path+"-thumb.jpg"); status != http.StatusOK {

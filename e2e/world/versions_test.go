@@ -214,7 +214,9 @@ type extendedKey struct{}
 type extending struct{ grpc.ClientConnInterface }
 
 // NewStream names the client: a stream passes a connection, also in process.
-func (e extending) NewStream(ctx context.Context, of *grpc.StreamDesc, method string, options ...grpc.CallOption) (grpc.ClientStream, error) {
+func (e extending) NewStream(
+	ctx context.Context, of *grpc.StreamDesc, method string, options ...grpc.CallOption,
+) (grpc.ClientStream, error) {
 	return e.ClientConnInterface.NewStream(withClient(ctx), of, method, options...)
 }
 

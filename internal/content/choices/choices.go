@@ -138,6 +138,16 @@ const (
 // decide unchanged, and then changes nothing. No failure undoes what Put returns. The choice is counted then, unless an
 // earlier call for it was interrupted: a sweep counts it. If Put fails otherwise, the choice may be stored and counted.
 func (c *Counter[P]) Put(ctx context.Context, parentID, userID int64, decide Decision[P]) (P, error) {
+	return c.put(ctx, parentID, userID, func(parent *P, present int32) (int32, error) {
+		if err := c.Parents.Visible(ctx, parent, parentID); err != nil {
+			return None, err
+		}
+		return decide(parent, present)
+	})
+}
+
+// put is Put, also under what readers do not see.
+func (c *Counter[P]) put(ctx context.Context, parentID, userID int64, decide Decision[P]) (P, error) {
 	var none P
 	for try, as := 0, docstore.Durable; ; try++ {
 		parent, stored, err := c.read(ctx, parentID, IDOf(parentID, userID), as)
@@ -150,9 +160,6 @@ func (c *Counter[P]) Put(ctx context.Context, parentID, userID int64, decide Dec
 		choice := Choice{ID: IDOf(parentID, userID), ParentID: parentID}
 		if len(stored) > 0 {
 			choice = stored[0].Document
-		}
-		if err == nil {
-			err = c.Parents.Visible(ctx, &parent, parentID)
 		}
 		var wanted int32
 		if err == nil {

@@ -3,16 +3,23 @@ package choices_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"math/rand/v2"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	"github.com/waybook/waybook/internal/content/choices"
+	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/apierror"
 	"github.com/waybook/waybook/internal/storetest"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
 // Users change their choices concurrently, each in one of the processes. A share of the store's writes fail before or
@@ -165,5 +172,33 @@ func TestAChoiceDuringACountIsLeftToASweep(t *testing.T) {
 		t.Errorf("numbers %v, choices %+v", got, all(t, votes))
 	}
 	must(t, votes.Sweep(t.Context()))
+	expectTidy(t, votes)
+}
+
+// hiding is an account service that hides one user.
+type hiding struct {
+	accountv1.AccountServiceClient
+	user int64
+}
+
+func (h hiding) ListHiddenUsers(
+	context.Context, *accountv1.ListHiddenUsersRequest, ...grpc.CallOption,
+) (*accountv1.ListHiddenUsersResponse, error) {
+	return &accountv1.ListHiddenUsersResponse{UserIds: []int64{h.user}}, nil
+}
+
+func TestASweepCountsTheChoicesUnderWhatAHiddenUserOwns(t *testing.T) {
+	const owner = 1
+	votes := newCounter(t, newStore(t))
+	_, err := votes.Parents.Documents.Update(t.Context(), voteID, func(v *vote) error { v.Round = 1; return nil })
+	must(t, err)
+	put(t, votes, 1, 1)
+	votes.Parents.Owner = func(*vote) int64 { return owner }
+	votes.Parents.Hidden = profiles.NewHidden(hiding{user: owner}, slog.New(slog.DiscardHandler), time.Now)
+	if _, err := votes.Put(t.Context(), voteID, 2, choices.Always[vote](1)); status.Code(err) != codes.NotFound {
+		t.Errorf("a choice under what is hidden: %v", err)
+	}
+	must(t, votes.Sweep(t.Context()))
+	votes.Parents.Hidden = nil
 	expectTidy(t, votes)
 }

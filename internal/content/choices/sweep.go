@@ -82,7 +82,7 @@ func (c *Counter[P]) finish(ctx context.Context, parentID int64, left []Choice) 
 	waiting, err := c.marked(ctx, under(byMark().Is(Marked), parentID))
 	for _, choice := range waiting {
 		if err == nil && !choice.mayBeCounted(round) {
-			_, err = c.Put(ctx, parentID, choice.UserID(), func(_ *P, present int32) (int32, error) { return present, nil })
+			_, err = c.put(ctx, parentID, choice.UserID(), func(_ *P, present int32) (int32, error) { return present, nil })
 		}
 	}
 	return err
