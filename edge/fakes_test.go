@@ -40,6 +40,8 @@ const (
 	demoUser   = 7
 	demoToken  = "0123456789abcdef0123456789abcdef"
 	demoCookie = "id=7; idrand=" + demoToken
+	// lateToken gets no answer.
+	lateToken = "ffffffffffffffffffffffffffffffff"
 	// demoSessionTime is how long the session is still open.
 	demoSessionTime = 90 * time.Minute
 )
@@ -64,7 +66,11 @@ type fakeAccount struct {
 	accountv1.UnimplementedAccountServiceServer
 }
 
-func (fakeAccount) VerifySession(_ context.Context, r *accountv1.VerifySessionRequest) (*accountv1.VerifySessionResponse, error) {
+func (fakeAccount) VerifySession(ctx context.Context, r *accountv1.VerifySessionRequest) (*accountv1.VerifySessionResponse, error) {
+	if r.GetToken() == lateToken {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
 	if r.GetUserId() != demoUser || r.GetToken() != demoToken {
 		return nil, refusedFor(codes.Unauthenticated, "LOGIN_REQUIRED")
 	}

@@ -48,9 +48,15 @@ func TestAServiceWithoutAnAnswerIsATimeout(t *testing.T) {
 		return nil, ctx.Err()
 	}
 	synctest.Test(t, func(t *testing.T) {
-		w := get(newEdge(t, &fakes{answer: wait}), "func=getAlbum&albumID=1")
-		if w.Code != http.StatusServiceUnavailable || w.Body.String() != failed("SERVICE TIMEOUT") || w.Header().Get("Retry-After") == "" {
-			t.Errorf("got %d %v %s", w.Code, w.Header(), w.Body)
+		h := newEdge(t, &fakes{answer: wait})
+		// A session that cannot be verified in time is not closed.
+		write := httptest.NewRequest(http.MethodPost, Path, strings.NewReader("func=updateAlbum&albumID=1&albumTitle=x"))
+		write.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		write.Header.Set("Cookie", "id=7; idrand="+lateToken)
+		for _, w := range []*httptest.ResponseRecorder{get(h, "func=getAlbum&albumID=1"), record(h, write)} {
+			if w.Code != http.StatusServiceUnavailable || w.Body.String() != failed("SERVICE TIMEOUT") || w.Header().Get("Retry-After") == "" {
+				t.Errorf("got %d %v %s", w.Code, w.Header(), w.Body)
+			}
 		}
 	})
 }

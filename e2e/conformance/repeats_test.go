@@ -80,3 +80,16 @@ func TestAChangeThatIsRepeatedReturnsWhatItReturnedFirst(t *testing.T) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }
+
+// Neither is a document taken for absent whose read breaks off.
+func TestAReadIsSentAgainWhoseReplyIsLost(t *testing.T) {
+	t.Parallel()
+	notes := withLostReply(t, "find", note{ID: 1, Text: "text"})
+	for batch, err := range notes.Batches(t.Context(), docstore.Query{Where: docstore.All(docstore.IDIndex), Limit: 10}) {
+		if err != nil || len(batch) != 1 || batch[0].Text != "text" {
+			t.Errorf("got %v, %v", batch, err)
+		}
+		return
+	}
+	t.Error("nothing is there")
+}

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/waybook/waybook/e2e/launch"
-	"github.com/waybook/waybook/internal/longform"
 )
 
 // drill runs deploy/drills/restore with further variables in its environment. It returns what the
@@ -95,25 +94,4 @@ func readFile(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return string(contents)
-}
-
-// The lines of the program before must not count for one that ends at once. On busy processors it takes
-// a while until its own output is there.
-func TestADrillDoesNotTakeTheOutputOfTheProgramBefore(t *testing.T) {
-	t.Parallel()
-	longform.Only(t)
-	const script = `set -eu
-. ../../deploy/drills/common
-load=
-for n in 1 2 3 4; do (while kill -0 $$; do :; done) 2>/dev/null & load="$load $!"; done
-tries=0
-while [ "$tries" -lt 100 ]; do
-  tries=$((tries + 1))
-  echo 'Ctrl-C ends it' >"$work/out"
-  if try false "$work"; then echo "try $tries: a program that ends counts as one that serves"; fi
-done
-kill $load`
-	if output, err := exec.CommandContext(t.Context(), "sh", "-c", script).CombinedOutput(); err != nil || len(output) > 0 {
-		t.Errorf("%v\n%s", err, output)
-	}
 }

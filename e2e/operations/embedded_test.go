@@ -3,7 +3,6 @@ package operations_test
 import (
 	"context"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,7 +12,6 @@ import (
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/embedded/spoil"
-	"github.com/waybook/waybook/internal/waybooktest"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 )
 
@@ -47,30 +45,6 @@ func TestALookLeavesTheEmbeddedFileUnchanged(t *testing.T) {
 	if string(after) != string(before) {
 		t.Error("the file changed")
 	}
-}
-
-func TestAnEmbeddedStoreMustExistAndNotBeInUse(t *testing.T) {
-	t.Parallel()
-	s := store{t: t}
-	s.flags.Data = filepath.Join(t.TempDir(), "none")
-	for _, mode := range []integrity.Mode{integrity.Look, integrity.Repair} {
-		if _, err := storekeeping.Check(t.Context(), s.options(), mode); err == nil || !strings.Contains(err.Error(), "no embedded store in "+s.flags.Data) {
-			t.Errorf("got error %v", err)
-		}
-	}
-	if _, err := os.Stat(s.flags.Data); !os.IsNotExist(err) {
-		t.Errorf("a store was created: %v", err)
-	}
-	s.serve(func(*waybooktest.Waybook) {
-		for _, mode := range []integrity.Mode{integrity.Look, integrity.Repair} {
-			if _, err := storekeeping.Check(t.Context(), s.options(), mode); err == nil || !strings.Contains(err.Error(), "stop it first") {
-				t.Errorf("got error %v", err)
-			}
-		}
-		if _, err := storekeeping.Prepare(t.Context(), s.options()); err == nil || !strings.Contains(err.Error(), "stop it first") {
-			t.Errorf("got error %v", err)
-		}
-	})
 }
 
 func TestACheckKnowsHowMuchOfTheFileIsFree(t *testing.T) {
