@@ -65,7 +65,6 @@ func OpenDump(ctx context.Context, options Options, path string) (*DumpFile, err
 	return d, nil
 }
 
-// Documents returns how many documents there are to load.
 func (d *DumpFile) Documents() (sum int64) {
 	for _, c := range d.chosen() {
 		sum += c.Documents
@@ -73,7 +72,6 @@ func (d *DumpFile) Documents() (sum int64) {
 	return sum
 }
 
-// Close closes the file.
 func (d *DumpFile) Close() error { return d.file.Close() }
 
 // chosen returns the file's collections to load.
@@ -292,7 +290,6 @@ func insert(ctx context.Context, table docstore.Table, documents []bson.Raw) err
 	return nil
 }
 
-// idOf returns a document's id.
 func idOf(spec docstore.Spec, document bson.Raw) (docstore.Value, error) {
 	return docstore.Field{Name: docstore.IDIndex, Kind: spec.ID}.Value(document)
 }

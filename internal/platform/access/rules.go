@@ -170,14 +170,12 @@ type grant struct {
 	to string
 }
 
-// Register declares the flag.
 func (c *Clients) Register(flags *flag.FlagSet) {
 	flags.Var(c, "clients", "further clients with TLS, as comma-separated `NAME=GRANT`: a name in the client's certificate, and what it may call: "+
 		"a method such as /waybook.album.v1.AlbumService/GetAlbum, methods such as /waybook.album.v1.AlbumService/*, "+
 		"or everything that one of edge, album, blog, poi and operator may call")
 }
 
-// String returns the flag's value.
 func (c *Clients) String() string {
 	parts := make([]string, len(*c))
 	for i, each := range *c {

@@ -165,15 +165,12 @@ func outcomeOf(failure *apierror.Error) string {
 // unfiltered is a handler that logs at every level.
 type unfiltered struct{ slog.Handler }
 
-// Enabled reports that every line is logged.
 func (unfiltered) Enabled(context.Context, slog.Level) bool { return true }
 
-// WithAttrs returns a handler that adds the attributes to each line.
 func (u unfiltered) WithAttrs(attributes []slog.Attr) slog.Handler {
 	return unfiltered{u.Handler.WithAttrs(attributes)}
 }
 
-// WithGroup returns a handler that puts later attributes into a group.
 func (u unfiltered) WithGroup(name string) slog.Handler { return unfiltered{u.Handler.WithGroup(name)} }
 
 // hashDigits is how many hexadecimal digits of the hash of an email address are logged.
@@ -216,7 +213,6 @@ func emailHash(email string) string {
 	return hex.EncodeToString(sum[:])[:hashDigits]
 }
 
-// hasField reports whether a message sets a field.
 func hasField(message any, name protoreflect.Name) bool {
 	_, has := fieldsOf(message).value(name, protoreflect.StringKind)
 	return has

@@ -100,10 +100,8 @@ func (d *shutdownDelay) register(flags *flag.FlagSet, byDefault time.Duration) {
 		"`time` after SIGTERM during which the program serves on, not ready, so that callers find other replicas; at most 10m")
 }
 
-// String returns the flag's value.
 func (d shutdownDelay) String() string { return time.Duration(d).String() }
 
-// Set parses the flag's value.
 func (d *shutdownDelay) Set(value string) error {
 	parsed, err := time.ParseDuration(value)
 	if err != nil {

@@ -247,7 +247,6 @@ func (f *logFlags) open(out io.Writer) *slog.Logger {
 // correlated adds the request id and the trace id of the context to each line.
 type correlated struct{ slog.Handler }
 
-// Handle writes a line.
 func (c correlated) Handle(ctx context.Context, record slog.Record) error {
 	if id := requestid.From(ctx); id != "" {
 		record.AddAttrs(slog.String("request_id", id))
@@ -258,12 +257,10 @@ func (c correlated) Handle(ctx context.Context, record slog.Record) error {
 	return c.Handler.Handle(ctx, record)
 }
 
-// WithAttrs returns a handler that adds the attributes to each line.
 func (c correlated) WithAttrs(attributes []slog.Attr) slog.Handler {
 	return correlated{c.Handler.WithAttrs(attributes)}
 }
 
-// WithGroup returns a handler that puts later attributes into a group.
 func (c correlated) WithGroup(name string) slog.Handler {
 	return correlated{c.Handler.WithGroup(name)}
 }

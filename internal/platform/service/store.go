@@ -58,7 +58,6 @@ const mongoDBFlag = "mongodb-uri"
 // mongoDBURI is the value of -mongodb-uri.
 type mongoDBURI string
 
-// String returns the URI.
 func (u *mongoDBURI) String() string { return string(*u) }
 
 // Set sets the URI. Check and Open report a malformed one, without its password.
