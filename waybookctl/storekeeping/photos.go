@@ -148,9 +148,9 @@ func (o Options) copyStore(ctx context.Context, engine docstore.Engine, name str
 	}
 	defer func() { err = errors.Join(err, end()) }()
 	if isLoad {
-		_, _, err = blob.Copy(ctx, there, here)
+		err = blob.Copy(ctx, there, here)
 	} else {
-		_, _, err = blob.Copy(ctx, here, there)
+		err = blob.Copy(ctx, here, there)
 	}
 	return err
 }

@@ -145,7 +145,8 @@ type Store struct {
 	// Files opens the store of files with a name.
 	Files func(ctx context.Context, name string) (blob.Store, error)
 
-	opened *OpenedFiles
+	// opened are the stores of files, by name. The services open them before they are served.
+	opened map[string]blob.Store
 }
 
 // PhotosDirectory is the name of the directory of stores of files, beside the embedded store.
@@ -180,11 +181,11 @@ func OpenStore(
 	if err := restoring.Refuse(ctx, engine); err != nil {
 		return nil, err
 	}
-	opened := &Store{opened: &OpenedFiles{}}
+	opened := &Store{opened: map[string]blob.Store{}}
 	opened.Files = func(ctx context.Context, name string) (blob.Store, error) {
 		files, end, err := flags.OpenFiles(ctx, engine, name)
 		if err == nil {
-			opened.opened.add(name, files)
+			opened.opened[name] = files
 			env.Stack.Push("files of "+name, func(context.Context) error { return end() })
 		}
 		return files, err
