@@ -45,7 +45,7 @@ const (
 
 // Log is the audit log. It may be used concurrently. A nil Log records nothing.
 type Log struct {
-	rules  *access.Rules
+	rules  access.Rules
 	lines  *slog.Logger
 	events *prometheus.CounterVec
 }
@@ -57,7 +57,7 @@ func Register(flags *flag.FlagSet, hasLines *bool) {
 
 // New returns a log that writes where log does, whatever the level of log. It counts the
 // events in a metric of registry. Without hasLines it only counts.
-func New(rules *access.Rules, hasLines bool, log *slog.Logger, registry prometheus.Registerer) *Log {
+func New(rules access.Rules, hasLines bool, log *slog.Logger, registry prometheus.Registerer) *Log {
 	l := &Log{
 		rules: rules, lines: slog.New(slog.DiscardHandler),
 		events: prometheus.NewCounterVec(prometheus.CounterOpts{
