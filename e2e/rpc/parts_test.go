@@ -52,7 +52,7 @@ func (p *parts) findings(mode integrity.Mode) (all []integrity.Finding) {
 			continue
 		}
 		for _, constraint := range constrained.Constraints() {
-			findings, err := constraint.Check(p.t.Context(), mode, func(string, int64) {})
+			findings, err := constraint.Check(p.t.Context(), mode, func(int) {})
 			if err != nil {
 				p.t.Errorf("a check of %s: %v", constraint.Children, err)
 			}

@@ -358,7 +358,8 @@ func (c *cluster) calm() {
 
 func (c *cluster) check() {
 	c.note("the store is checked")
-	report, err := storekeeping.Examine(context.Background(), c.store.Process(), integrity.Look)
+	var report storekeeping.Report
+	err := storekeeping.Options{}.Examine(context.Background(), c.store.Process(), integrity.Look, &report)
 	c.isClean(report, err)
 	c.hasLater()
 }

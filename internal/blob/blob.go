@@ -132,21 +132,20 @@ func All(ctx context.Context, store Store) iter.Seq2[Entry, error] {
 	}
 }
 
-// Copy copies all blobs of a store that another one does not have. It returns how many blobs and bytes it has found.
-func Copy(ctx context.Context, from, to Store) (blobs, bytes int64, err error) {
+// Copy copies all blobs of a store that another one does not have.
+func Copy(ctx context.Context, from, to Store) error {
 	for entry, err := range All(ctx, from) {
 		if err != nil {
-			return blobs, bytes, err
+			return err
 		}
 		if entry.IsUnfinished {
 			continue
 		}
 		if err := copyOne(ctx, from, to, entry.Key); err != nil {
-			return blobs, bytes, fmt.Errorf("copy %s: %w", entry.Key.Name(), err)
+			return fmt.Errorf("copy %s: %w", entry.Key.Name(), err)
 		}
-		blobs, bytes = blobs+1, bytes+entry.Size
 	}
-	return blobs, bytes, nil
+	return nil
 }
 
 func copyOne(ctx context.Context, from, to Store, key Key) error {
@@ -167,10 +166,8 @@ func copyOne(ctx context.Context, from, to Store, key Key) error {
 
 // Sweep deletes the blobs that isKept does not keep, and what unfinished Puts have left, if they are older than
 // age. It returns how many it deleted. The age must exceed the longest Put, and the longest time between a Put and the
-// write of the photo that names the file. isKept must read what no failover undoes.
-func Sweep(
-	ctx context.Context, store Store, age time.Duration, isKept func(context.Context, Key) (bool, error),
-) (deleted int, err error) {
+// write of the photo that names the file. isKept must know what no failover undoes.
+func Sweep(ctx context.Context, store Store, age time.Duration, isKept func(Key) bool) (deleted int, err error) {
 	now, err := store.Now(ctx)
 	if err != nil {
 		return 0, err
@@ -184,11 +181,7 @@ func Sweep(
 		}
 		remove := store.DeleteUnfinished
 		if !entry.IsUnfinished {
-			kept, err := isKept(ctx, entry.Key)
-			if err != nil {
-				return deleted, err
-			}
-			if kept {
+			if isKept(entry.Key) {
 				continue
 			}
 			remove = store.Delete

@@ -52,7 +52,6 @@ func Of(account, album, blog, poi grpc.ClientConnInterface) Clients {
 // byKind is a connection that sends each request to the server of what it names.
 type byKind map[typev1.Kind]grpc.ClientConnInterface
 
-// Invoke implements grpc.ClientConnInterface.
 func (b byKind) Invoke(ctx context.Context, method string, request, reply any, options ...grpc.CallOption) error {
 	return b.of(request).Invoke(ctx, method, request, reply, options...)
 }

@@ -191,7 +191,7 @@ func TestEveryAttachmentIsSweptAndConstrained(t *testing.T) {
 	var constrained []string
 	for _, each := range w.Constraints() {
 		constrained = append(constrained, each.Children)
-		findings, err := each.Check(t.Context(), integrity.Look, func(string, int64) {})
+		findings, err := each.Check(t.Context(), integrity.Look, func(int) {})
 		if err != nil || len(findings) > 0 {
 			t.Errorf("%s: %v, %v", each.Children, findings, err)
 		}

@@ -136,7 +136,6 @@ func nextMarker(r *bufio.Reader) (byte, error) {
 	}
 }
 
-// take reads a segment.
 func (j *jpegFile) take(marker byte, segment []byte) error {
 	switch {
 	case marker >= markSOF0 && marker <= markSOF2:

@@ -20,7 +20,6 @@ import (
 	"io"
 )
 
-// Format is the format of a file.
 type Format string
 
 // The formats that Inspect accepts.

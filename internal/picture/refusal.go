@@ -34,7 +34,6 @@ func refuse(reason Reason, format string, args ...any) *Refusal {
 	return &Refusal{Reason: reason, Message: fmt.Sprintf(format, args...)}
 }
 
-// Error returns the message and the cause.
 func (r *Refusal) Error() string {
 	if r.cause == nil {
 		return r.Message

@@ -85,7 +85,6 @@ func (w *webpFile) walk(from, end int64, take func(webpChunk) error) error {
 	return nil
 }
 
-// take reads a chunk of the file.
 func (w *webpFile) take(chunk webpChunk) error {
 	switch chunk.name {
 	case "VP8X":

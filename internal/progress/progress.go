@@ -159,7 +159,6 @@ type Reader struct {
 	bytes int64
 }
 
-// Read reads.
 func (r *Reader) Read(into []byte) (int, error) {
 	if err := r.Context.Err(); err != nil {
 		return 0, err

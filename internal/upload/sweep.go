@@ -56,9 +56,9 @@ func (s *Sweep) Do(ctx context.Context) error {
 	}
 	// Of a backup that begins from here on, no document names any other file of this age.
 	slices.Sort(named)
-	if _, err := blob.Sweep(ctx, s.Store, sweptAge, func(_ context.Context, key blob.Key) (bool, error) {
+	if _, err := blob.Sweep(ctx, s.Store, sweptAge, func(key blob.Key) bool {
 		_, isNamed := slices.BinarySearch(named, key.File)
-		return isNamed, nil
+		return isNamed
 	}); err != nil {
 		return fmt.Errorf("sweep files: %w", err)
 	}

@@ -55,7 +55,6 @@ const (
 	unknownMemory = 4 * defaultMemory
 )
 
-// Register declares the flags, with their defaults.
 func (f *Flags) Register(flags *flag.FlagSet) {
 	flags.Int64Var(&f.MaxBytes, MaxBytesFlag, defaultMaxBytes,
 		"largest size of an uploaded photo in `bytes`; 0 refuses uploads")
@@ -63,7 +62,6 @@ func (f *Flags) Register(flags *flag.FlagSet) {
 		"0 for a quarter of the machine's memory, at most 512 MiB")
 }
 
-// Check reports a setting out of its range.
 func (f Flags) Check() error {
 	if f.MaxBytes < 0 || f.Memory < 0 {
 		return fmt.Errorf("-%s and -photo-memory must not be negative", MaxBytesFlag)

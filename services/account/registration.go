@@ -33,10 +33,8 @@ const (
 
 var registrationWords = [...]string{Closed: "closed", Open: "open", ByInvitation: "invite"}
 
-// String returns the flag's value.
 func (r Registration) String() string { return registrationWords[r] }
 
-// Set parses the flag's value.
 func (r *Registration) Set(value string) error {
 	for each, word := range registrationWords {
 		if value == word {

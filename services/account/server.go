@@ -57,7 +57,6 @@ type Config struct {
 	RegistrationsPerAddress, RegistrationsPerHour int64
 }
 
-// Register declares the flags, with their defaults.
 func (c *Config) Register(flags *flag.FlagSet) {
 	flags.DurationVar(&c.Sessions.Total, "session-ttl", DefaultSessionTTL, "how long a session lasts")
 	flags.DurationVar(&c.Sessions.Idle, "session-idle", 0, "how long a session may go unused, 0 for no limit; the last use is stored at most every 5 minutes")
@@ -151,7 +150,6 @@ func (s *server) Register(registrar grpc.ServiceRegistrar) {
 	accountv1.RegisterAccountServiceServer(registrar, s)
 }
 
-// Parts implements service.Service.
 func (s *server) Parts() service.Parts {
 	return service.Parts{Kind: typev1.Kind_KIND_USER, Changes: changes.New(s.users), Records: s}
 }

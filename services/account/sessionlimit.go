@@ -87,7 +87,6 @@ func removeEach(ctx context.Context, sessions []session, remove func(context.Con
 	return nil
 }
 
-// deleteSession deletes a session.
 func (s *server) deleteSession(ctx context.Context, of session) error {
 	return s.sessions.Delete(ctx, of.ID)
 }

@@ -101,7 +101,6 @@ func loginRequired(message string) error {
 	return apierror.New(codes.Unauthenticated, "LOGIN_REQUIRED", "%s", message)
 }
 
-// CloseSession closes a session.
 func (s *server) CloseSession(ctx context.Context, request *accountv1.CloseSessionRequest) (*accountv1.CloseSessionResponse, error) {
 	id := tokenID(request.GetToken())
 	if public := request.GetSessionId(); public != "" {

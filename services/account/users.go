@@ -20,7 +20,6 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-// CreateUser creates a user.
 func (s *server) CreateUser(ctx context.Context, request *accountv1.CreateUserRequest) (*accountv1.CreateUserResponse, error) {
 	passwordHash, err := s.passwords.hash(ctx, request.GetPassword())
 	if err != nil {
@@ -68,7 +67,6 @@ func openSmall(ctx context.Context, deps service.Deps, users *docstore.Collectio
 	})
 }
 
-// GetUser returns a user.
 func (s *server) GetUser(ctx context.Context, request *accountv1.GetUserRequest) (*accountv1.GetUserResponse, error) {
 	found, err := s.users.Get(ctx, request.GetUserId(), docstore.Listed)
 	if err != nil {
@@ -160,7 +158,6 @@ func (s *server) UpdateProfile(ctx context.Context, request *accountv1.UpdatePro
 	return &accountv1.UpdateProfileResponse{User: userProto(updated)}, nil
 }
 
-// HasUsers reports whether any user exists.
 func (s *server) HasUsers(ctx context.Context) (bool, error) {
 	page, err := s.users.Page(ctx, docstore.Query{Where: docstore.All(docstore.IDIndex), Limit: 1})
 	return len(page.Documents) > 0, err

@@ -77,7 +77,6 @@ func (c *Channel) ServeStreams(env process.Env) (err error) {
 	return nil
 }
 
-// NewStream implements grpc.ClientConnInterface.
 func (c *Channel) NewStream(ctx context.Context, description *grpc.StreamDesc, name string, options ...grpc.CallOption) (grpc.ClientStream, error) {
 	if c.streams == nil {
 		return nil, status.Errorf(codes.Unimplemented, "%s: this channel has no streams", name)

@@ -58,7 +58,6 @@ func (c *Config) grpcAddress() string {
 	return c.GRPC
 }
 
-// Register declares the flags, with their defaults.
 func (c *Config) Register(flags *flag.FlagSet) {
 	flags.StringVar(&c.HTTP, "http", "127.0.0.1:8080", "`address` of the edge, which serves /API.php")
 	flags.StringVar(&c.GRPC, "grpc", "", "`address` of the gRPC port, which serves all four services; "+
@@ -87,7 +86,6 @@ func (c *Config) publicURL() string {
 	return c.PublicURL
 }
 
-// Check reports the faults of the settings.
 func (c *Config) Check(checks *process.Checks) {
 	checks.Listen("http", c.HTTP)
 	checks.ListenGRPC("grpc", c.grpcAddress())

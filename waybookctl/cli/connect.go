@@ -122,7 +122,6 @@ type callError struct {
 // Error names the service; describe composes the message for people.
 func (e *callError) Error() string { return e.service + " service: " + e.cause.Error() }
 
-// Unwrap returns the status.
 func (e *callError) Unwrap() error { return e.cause }
 
 // Invoke calls within the timeout.

@@ -62,7 +62,6 @@ type statusError struct {
 	message string
 }
 
-// Error returns the message.
 func (e statusError) Error() string { return e.message }
 
 // usageError says why a command line is invalid.
@@ -77,7 +76,6 @@ func differentError(count string) error { return statusError{statusDifferent, co
 // trouble says why a comparison could not be made: any error of a command with the tag diff but differentError.
 type trouble struct{ error }
 
-// Unwrap returns the cause.
 func (t trouble) Unwrap() error { return t.error }
 
 // failure is a failed command as its user sees it.

@@ -26,10 +26,8 @@ func (helpFlag) BeforeReset(ctx *kong.Context) error {
 	return errAnswered
 }
 
-// versionFlag is --version.
 type versionFlag bool
 
-// BeforeReset prints the version.
 func (versionFlag) BeforeReset(app *kong.Kong) error {
 	if _, err := fmt.Fprintln(app.Stdout, buildinfo.Read().Line(name)); err != nil {
 		return err
@@ -37,12 +35,10 @@ func (versionFlag) BeforeReset(app *kong.Kong) error {
 	return errAnswered
 }
 
-// versionCommand is the word version.
 type versionCommand struct{}
 
 func (versionCommand) Run(parser *kong.Kong) error { return versionFlag(true).BeforeReset(parser) }
 
-// helpCommand is the word help.
 type helpCommand struct {
 	Command []string `arg:"" optional:"" help:"Words of the command."`
 }

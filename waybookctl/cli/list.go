@@ -148,7 +148,6 @@ func (t table[T]) print(out *output.Printer, item T, secrets ...output.Field) er
 	})
 }
 
-// list prints the messages of a list.
 func (t table[T]) list(out *output.Printer, items iter.Seq2[T, error]) error {
 	return output.Items(out, t.kind, t.heads, items, t.cells)
 }

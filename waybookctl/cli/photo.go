@@ -45,7 +45,6 @@ func (*photoAdd) Help() string {
 ends with the status of the first failure.`
 }
 
-// uploaded is what became of a file.
 type uploaded struct {
 	File    string `json:"file"`
 	PhotoID int64  `json:"photo_id,omitempty"`

@@ -42,7 +42,6 @@ type commands struct {
 	Connection `embed:"" group:"common"`
 }
 
-// name is the program's name.
 const name = "waybookctl"
 
 // Streams are the standard streams of a command.

@@ -52,15 +52,12 @@ func warnings(out *output.Printer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(out.Notes, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
-// summed reports the number of documents read so far, over all collections.
-func summed(report progress.Reporter) func(collection string, documents int64) {
-	reading, before, last := "", int64(0), int64(0)
-	return func(collection string, documents int64) {
-		if collection != reading || documents < last {
-			reading, before = collection, before+last
-		}
-		last = documents
-		report.Reach(before + last)
+// summed reports the number of documents read so far.
+func summed(report progress.Reporter) func(documents int) {
+	sum := int64(0)
+	return func(documents int) {
+		sum += int64(documents)
+		report.Reach(sum)
 	}
 }
 

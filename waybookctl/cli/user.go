@@ -23,7 +23,6 @@ type userCommands struct {
 	Export      userExport      `cmd:"" help:"Write what Waybook holds of a user to a file."`
 }
 
-// userID selects a user.
 type userID struct {
 	User int64 `arg:"" help:"The user's identifier."`
 }

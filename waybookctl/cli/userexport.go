@@ -139,14 +139,12 @@ func (e *personExport) user(ctx context.Context, userID int64) error {
 	return e.err
 }
 
-// album writes an album with all that belongs to it.
 func (e *personExport) album(ctx context.Context, a *albumv1.Album) {
 	of := oldID(a.GetOldId(), a.GetAlbumId())
 	e.write(&moveinv1.Album{Id: of, OwnerId: a.GetOwner().GetUserId()}, a, a.GetLocation())
 	e.below(ctx, parent{albumKind, a.GetAlbumId(), of})
 }
 
-// entry writes an entry with all that belongs to it.
 func (e *personExport) entry(ctx context.Context, b *blogv1.Blog) {
 	of := oldID(b.GetOldId(), b.GetBlogId())
 	entry := &moveinv1.Entry{Id: of, AuthorId: b.GetAuthor().GetUserId()}
@@ -163,7 +161,6 @@ func (e *personExport) entry(ctx context.Context, b *blogv1.Blog) {
 	e.below(ctx, parent{entryKind, b.GetBlogId(), of})
 }
 
-// landmark writes a landmark with all that belongs to it.
 func (e *personExport) landmark(ctx context.Context, l *poiv1.Poi) {
 	of := oldID(l.GetOldId(), l.GetPoiId())
 	e.write(&moveinv1.Landmark{Id: of, OwnerId: l.GetOwner().GetUserId()}, l, l.GetLocation())

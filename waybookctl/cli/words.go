@@ -34,7 +34,6 @@ func (w *word[E]) UnmarshalText(text []byte) error {
 	return fmt.Errorf("must be one of %s", strings.Join(w.Words(), ", "))
 }
 
-// Words returns all words of the enum.
 func (w word[E]) Words() (words []string) {
 	values := w.value.Descriptor().Values()
 	for i := 1; i < values.Len(); i++ { // the first is UNSPECIFIED

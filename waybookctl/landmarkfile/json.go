@@ -134,7 +134,6 @@ func (in *input) checkMember(member []byte) error {
 	return nil
 }
 
-// object is a JSON object.
 type object map[string]json.RawMessage
 
 // decode returns the texts of a record.

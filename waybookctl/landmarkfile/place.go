@@ -52,7 +52,6 @@ var textFields, columns = func() (found []protoreflect.FieldDescriptor, names []
 	return found, append(names, "category", "lat", "lng")
 }()
 
-// Columns returns the names of the columns for people.
 func Columns() string {
 	return strings.Join(columns[:len(columns)-1], ", ") + " and " + columns[len(columns)-1]
 }

@@ -13,7 +13,6 @@ import (
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
-// Format is the format of a file.
 type Format string
 
 // The formats. A record in JSON is a GeoJSON Feature or an object with a member for each column.
@@ -55,7 +54,6 @@ type Error struct {
 	IsFatal bool
 }
 
-// Error returns the position and the problem.
 func (e *Error) Error() string { return e.At.String() + ": " + e.Problem }
 
 // Read returns the places of a file one by one. The next place follows an *Error that is not fatal. Any other
@@ -102,7 +100,6 @@ func (in *input) records(options Options, take take) error {
 // 2,000 bytes; the rest is room for fields that are not imported.
 const MaxRecordBytes = 1 << 20
 
-// input reads the bytes of a file.
 type input struct {
 	reader *bufio.Reader
 	// at is the position of the record that is read.
@@ -130,7 +127,6 @@ type lineEnds struct {
 	afterCR bool
 }
 
-// Read reads.
 func (l *lineEnds) Read(p []byte) (int, error) {
 	n, err := l.from.Read(p)
 	kept := p[:0]

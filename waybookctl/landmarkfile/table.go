@@ -12,7 +12,6 @@ import (
 	"unicode/utf8"
 )
 
-// table reads CSV.
 func (in *input) table(hasCategory bool, take take) error {
 	var heading []string
 	comma := ','

@@ -30,7 +30,6 @@ var heads = map[Format]string{
 	GeoJSON: "{\"type\":\"FeatureCollection\",\"features\":[\n", CSV: strings.Join(columns, ",") + "\n",
 }
 
-// Write writes a landmark.
 func (w *Writer) Write(p *poiv1.ImportedPoi) (err error) {
 	if w.count == 0 {
 		_, _ = w.out.WriteString(heads[w.format]) // Flush reports its error

@@ -8,10 +8,8 @@ import (
 	"strings"
 )
 
-// Format is the format of results.
 type Format string
 
-// The formats.
 const (
 	Table Format = "table"
 	JSON  Format = "json"

@@ -46,10 +46,6 @@ type CollectionReport struct {
 // indexes and removes the orphans; with integrity.Look it writes nothing. A damaged file, an interrupted load and an
 // index that cannot be created are errors. On MongoDB, services may keep running.
 func Check(ctx context.Context, options Options, mode integrity.Mode) (report Report, err error) {
-	parts, err := options.parts()
-	if err != nil {
-		return report, err
-	}
 	store, err := options.openExisting(ctx, mode)
 	if err != nil {
 		return report, err
@@ -64,17 +60,16 @@ func Check(ctx context.Context, options Options, mode integrity.Mode) (report Re
 	if err := restoring.Refuse(ctx, store); err != nil {
 		return report, err
 	}
-	err = options.examine(ctx, store, parts, mode, &report)
+	err = options.Examine(ctx, store, mode, &report)
 	return report, err
 }
 
-// Examine is the part of Check that works on any open store.
-func Examine(ctx context.Context, store docstore.Engine, mode integrity.Mode) (report Report, err error) {
-	err = Options{}.examine(ctx, store, allParts(), mode, &report)
-	return report, err
-}
-
-func (o Options) examine(ctx context.Context, store docstore.Engine, parts []part, mode integrity.Mode, report *Report) error {
+// Examine is the part of Check that works on any open store. It adds to a report.
+func (o Options) Examine(ctx context.Context, store docstore.Engine, mode integrity.Mode, report *Report) error {
+	parts, err := o.parts()
+	if err != nil {
+		return err
+	}
 	report.Findings = []integrity.Finding{}
 	for _, p := range parts {
 		findings, err := o.examinePart(ctx, store, p, mode, report)

@@ -85,10 +85,8 @@ func dump(ctx context.Context, options Options, file io.Writer, collections []co
 }
 
 func dumpCollection(ctx context.Context, options Options, w *dumpfile.Writer, c collection) error {
-	count := int64(0)
 	err := walk(ctx, c.spec, c.found.Table, everything(), func(documents []bson.Raw) error {
-		count += int64(len(documents))
-		options.progress(c.spec.Name, count)
+		options.progress(len(documents))
 		return w.Write(documents)
 	})
 	if err != nil {

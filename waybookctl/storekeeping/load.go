@@ -65,7 +65,6 @@ func OpenDump(ctx context.Context, options Options, path string) (*DumpFile, err
 	return d, nil
 }
 
-// Documents returns how many documents there are to load.
 func (d *DumpFile) Documents() (sum int64) {
 	for _, c := range d.chosen() {
 		sum += c.Documents
@@ -73,7 +72,6 @@ func (d *DumpFile) Documents() (sum int64) {
 	return sum
 }
 
-// Close closes the file.
 func (d *DumpFile) Close() error { return d.file.Close() }
 
 // chosen returns the file's collections to load.
@@ -88,14 +86,13 @@ func (d *DumpFile) chosen() []dumpfile.Collection {
 // declaration of its collection, and follow the previous one in the order of ids.
 func (d *DumpFile) verifier(options Options) func(dumpfile.Batch) error {
 	var last []byte
-	var count int64
 	return func(batch dumpfile.Batch) error {
 		spec, isKnown := d.all[batch.Collection]
 		if !isKnown {
 			return fmt.Errorf("no service keeps %q; a newer version may have written the dump", batch.Collection)
 		}
 		if batch.First {
-			last, count = nil, 0
+			last = nil
 		}
 		for _, document := range batch.Documents {
 			if err := spec.CheckDocument(document); err != nil {
@@ -110,8 +107,7 @@ func (d *DumpFile) verifier(options Options) func(dumpfile.Batch) error {
 			}
 			last = key
 		}
-		count += int64(len(batch.Documents))
-		options.progress(spec.Name, count)
+		options.progress(len(batch.Documents))
 		return nil
 	}
 }
@@ -162,16 +158,11 @@ func (d *DumpFile) loadInto(ctx context.Context, options Options, store docstore
 			return fmt.Errorf("open collection %s: %w", name, err)
 		}
 	}
-	var count int64
 	return d.again(ctx, func(batch dumpfile.Batch) error {
-		if batch.First {
-			count = 0
-		}
 		if err := insert(ctx, tables[batch.Collection], batch.Documents); err != nil {
 			return fmt.Errorf("load %s: %w", batch.Collection, err)
 		}
-		count += int64(len(batch.Documents))
-		options.progress(batch.Collection, count)
+		options.progress(len(batch.Documents))
 		return nil
 	})
 }
@@ -292,7 +283,6 @@ func insert(ctx context.Context, table docstore.Table, documents []bson.Raw) err
 	return nil
 }
 
-// idOf returns a document's id.
 func idOf(spec docstore.Spec, document bson.Raw) (docstore.Value, error) {
 	return docstore.Field{Name: docstore.IDIndex, Kind: spec.ID}.Value(document)
 }

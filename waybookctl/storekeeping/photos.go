@@ -54,15 +54,13 @@ func (o Options) checkFiles(
 ) (findings []integrity.Finding, err error) {
 	// The photos are read first: each one is stored after its files.
 	parents := map[int64]int64{}
-	read := int64(0)
 	if err := walk(ctx, c.spec, c.found.Table, everything(), func(documents []bson.Raw) error {
 		for _, document := range documents {
 			if file, has := document.Lookup("file").Int64OK(); has {
 				parents[file] = document.Lookup("parent_id").AsInt64()
 			}
 		}
-		read += int64(len(documents))
-		o.progress(c.spec.Name, read)
+		o.progress(len(documents))
 		return nil
 	}); err != nil {
 		return nil, err
@@ -148,9 +146,9 @@ func (o Options) copyStore(ctx context.Context, engine docstore.Engine, name str
 	}
 	defer func() { err = errors.Join(err, end()) }()
 	if isLoad {
-		_, _, err = blob.Copy(ctx, there, here)
+		err = blob.Copy(ctx, there, here)
 	} else {
-		_, _, err = blob.Copy(ctx, here, there)
+		err = blob.Copy(ctx, here, there)
 	}
 	return err
 }

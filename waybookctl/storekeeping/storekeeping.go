@@ -12,7 +12,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/waybook/waybook/internal/content"
@@ -35,9 +34,9 @@ type Options struct {
 	// Services select the services whose collections are used; none means all. A service that runs
 	// alone has its own embedded store.
 	Services []string
-	// Progress, if not nil, receives the number of documents of a collection that were read or
-	// written so far. A check reads a collection once for each constraint it is in.
-	Progress func(collection string, documents int64)
+	// Progress, if not nil, receives how many documents were read or written since it was called last. A check reads a
+	// collection once for each constraint it is in.
+	Progress func(documents int)
 	// Photos, unless empty, is a directory to which a dump writes the files of photos, and from which a load reads them.
 	Photos string
 	// Stdout gets the dump whose path is "-".
@@ -85,21 +84,17 @@ func (o Options) parts() ([]part, error) {
 	if len(o.Services) == 0 {
 		return all, nil
 	}
-	var known []string
-	for _, p := range all {
-		known = append(known, p.name)
-	}
 	for _, name := range o.Services {
-		if !slices.Contains(known, name) {
-			return nil, fmt.Errorf("there is no service %q; the services are %s", name, strings.Join(known, ", "))
+		if !slices.ContainsFunc(all, func(p part) bool { return p.name == name }) {
+			return nil, fmt.Errorf("there is no service %q", name)
 		}
 	}
 	return slices.DeleteFunc(all, func(p part) bool { return !slices.Contains(o.Services, p.name) }), nil
 }
 
-func (o Options) progress(collection string, documents int64) {
+func (o Options) progress(documents int) {
 	if o.Progress != nil {
-		o.Progress(collection, documents)
+		o.Progress(documents)
 	}
 }
 

@@ -74,12 +74,10 @@ type InvalidFileError struct {
 	IsSkippable bool
 }
 
-// Error returns the problems.
 func (e *InvalidFileError) Error() string {
 	return "nothing was imported: " + strings.Join(e.Problems, "\n")
 }
 
-// importer runs one import.
 type importer struct {
 	client  poiv1.PoiServiceClient
 	options ImportOptions

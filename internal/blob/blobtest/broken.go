@@ -95,9 +95,7 @@ func cut(t *testing.T, store blob.Store) {
 // sweep sweeps all keys but some.
 func sweep(t *testing.T, store blob.Store, age time.Duration, kept []blob.Key) (deleted int) {
 	t.Helper()
-	deleted, err := blob.Sweep(t.Context(), store, age, func(_ context.Context, key blob.Key) (bool, error) {
-		return slices.Contains(kept, key), nil
-	})
+	deleted, err := blob.Sweep(t.Context(), store, age, func(key blob.Key) bool { return slices.Contains(kept, key) })
 	must(t, err)
 	return deleted
 }

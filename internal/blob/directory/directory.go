@@ -63,7 +63,6 @@ func makeAll(name string) error {
 	return syncAndClose(os.Open(above))
 }
 
-// Close closes the directory.
 func (s *Store) Close() error { return s.root.Close() }
 
 // Put writes a file under another name, syncs and renames it, and syncs the name.

@@ -310,7 +310,6 @@ func (o *opened) load(number int64) error {
 	return nil
 }
 
-// Size returns the length of the file.
 func (o *opened) Size() int64 { return o.file.Length }
 
 // Close does nothing: nothing is open between two reads.

@@ -140,7 +140,7 @@ func expectExact(t testing.TB, c *counter) {
 	if got, want := stored(t, c).Numbers, wanted(t, c); got != want {
 		t.Errorf("numbers %v, want %v", got, want)
 	}
-	findings, err := c.Constraint().Check(t.Context(), integrity.Look, func(string, int64) {})
+	findings, err := c.Constraint().Check(t.Context(), integrity.Look, func(int) {})
 	must(t, err)
 	if len(findings) > 0 {
 		t.Errorf("a check found %+v", findings)

@@ -53,8 +53,8 @@ type Constraint struct {
 	// Parents and Children are the names of the collections. Index is that by which the children are read.
 	Parents, Children, Index string
 	// Check reads both collections, page by page, and returns a finding for each kind of fault. It reports to
-	// progress how many documents it has read so far, under the name of the children.
-	Check func(ctx context.Context, mode Mode, progress func(collection string, documents int64)) ([]Finding, error)
+	// progress how many documents it has read since the last report.
+	Check func(ctx context.Context, mode Mode, progress func(documents int)) ([]Finding, error)
 }
 
 // Numbers are the numbers of children by value.
@@ -91,8 +91,8 @@ const (
 )
 
 // check reads parents and children side by side, both in the order of the parents' ids.
-func (r Rule[P, K, C]) check(ctx context.Context, mode Mode, progress func(string, int64)) ([]Finding, error) {
-	parents, children, read := r.Parents.Documents.Name(), r.Children.Name(), int64(0)
+func (r Rule[P, K, C]) check(ctx context.Context, mode Mode, progress func(int)) ([]Finding, error) {
+	parents, children := r.Parents.Documents.Name(), r.Children.Name()
 	found := []Finding{
 		{Collection: children, Kind: Orphan, Detail: "hang on documents of " + parents + " that are gone"},
 		{Collection: parents, Kind: r.Kind, Detail: "have other numbers than " + children + "; decide which are right"},
@@ -113,8 +113,8 @@ func (r Rule[P, K, C]) check(ctx context.Context, mode Mode, progress func(strin
 				if err != nil || !isMore {
 					return nil, err
 				}
-				ahead, read = batch, read+int64(len(batch))
-				progress(children, read)
+				ahead = batch
+				progress(len(batch))
 			}
 			if r.Parents.ID(&ahead[0]) >= id {
 				return &ahead[0], nil
@@ -135,8 +135,7 @@ func (r Rule[P, K, C]) check(ctx context.Context, mode Mode, progress func(strin
 		if err != nil {
 			return nil, err
 		}
-		read += int64(len(batch))
-		progress(children, read)
+		progress(len(batch))
 		for i := range batch {
 			parentID := r.ParentOf(&batch[i])
 			parent, err := reach(parentID)

@@ -18,7 +18,7 @@ func TestACheckOfAHotParentEnds(t *testing.T) {
 			w.tamper(20, func(b *box) { b.Numbers[0]++ })
 			w.tamper(10, func(b *box) { b.Numbers[0]++ })
 			w.store.before("choices", math.MaxInt, func() { w.tamper(10, func(b *box) { b.Latest++ }) })
-			findings, err := w.votes.Constraint().Check(t.Context(), mode, func(string, int64) {})
+			findings, err := w.votes.Constraint().Check(t.Context(), mode, func(int) {})
 			must(t, err)
 			expectFindings(t, findings,
 				integrity.Finding{Kind: integrity.WrongTally, Collection: "boxes", Count: 1, Parents: []int64{20}})

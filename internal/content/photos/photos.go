@@ -115,7 +115,6 @@ func RequestKey(photo *Photo) string { return photo.RequestKey }
 // Etag returns the etag of a photo.
 func Etag(photo *Photo) string { return owned.EtagOfTexts(photo.URL, photo.Description) }
 
-// AddPhoto adds a photo.
 func (s *Set[P]) AddPhoto(ctx context.Context, request *photov1.AddPhotoRequest) (*photov1.AddPhotoResponse, error) {
 	_, parentID := parent.Of(request)
 	asked := docstore.Request{By: byRequest().First(parentID), ID: request.GetRequestId(), Digest: service.Digest(request)}
@@ -128,7 +127,6 @@ func (s *Set[P]) AddPhoto(ctx context.Context, request *photov1.AddPhotoRequest)
 	return &photov1.AddPhotoResponse{Photo: s.show(ctx, added)}, nil
 }
 
-// UpdatePhoto changes a photo.
 func (s *Set[P]) UpdatePhoto(ctx context.Context, request *photov1.UpdatePhotoRequest) (*photov1.UpdatePhotoResponse, error) {
 	_, parentID := parent.Of(request)
 	isRefused := false
@@ -152,7 +150,6 @@ func (s *Set[P]) UpdatePhoto(ctx context.Context, request *photov1.UpdatePhotoRe
 	return &photov1.UpdatePhotoResponse{Photo: s.show(ctx, updated)}, nil
 }
 
-// RemovePhoto removes a photo.
 func (s *Set[P]) RemovePhoto(ctx context.Context, request *photov1.RemovePhotoRequest) (*photov1.RemovePhotoResponse, error) {
 	_, parentID := parent.Of(request)
 	err := s.Remove(ctx, parentID, request.GetPhotoId(), request.GetEtag(), func(parent *P, _ *Photo) error {
@@ -164,7 +161,6 @@ func (s *Set[P]) RemovePhoto(ctx context.Context, request *photov1.RemovePhotoRe
 	return &photov1.RemovePhotoResponse{}, nil
 }
 
-// ListPhotos returns a page of photos.
 func (s *Set[P]) ListPhotos(ctx context.Context, request *photov1.ListPhotosRequest) (*photov1.ListPhotosResponse, error) {
 	_, parentID := parent.Of(request)
 	page, err := s.Page(ctx, parentID, service.PageSize(request.GetPageSize(), FirstPage, service.MaxPage), request.GetPageToken())

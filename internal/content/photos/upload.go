@@ -77,7 +77,6 @@ var formats = map[picture.Format]photov1.PhotoFormat{
 	picture.WebP: photov1.PhotoFormat_PHOTO_FORMAT_WEBP, picture.GIF: photov1.PhotoFormat_PHOTO_FORMAT_GIF,
 }
 
-// Upload adds a photo from a file.
 func (s *Set[P]) Upload(stream grpc.ClientStreamingServer[photov1.UploadRequest, photov1.UploadResponse]) error {
 	first, err := stream.Recv()
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -202,7 +201,6 @@ var sizes = map[photov1.PhotoSize]blob.Kind{
 	photov1.PhotoSize_PHOTO_SIZE_THUMBNAIL: blob.Thumbnail,
 }
 
-// Download sends a file of a photo.
 func (s *Set[P]) Download(
 	request *photov1.DownloadRequest, stream grpc.ServerStreamingServer[photov1.DownloadResponse],
 ) (err error) {

@@ -20,7 +20,6 @@ import (
 // within Limits.Wait.
 var ErrFull = errors.New("too many requests in flight; retry later")
 
-// Limits configure a gate.
 type Limits struct {
 	// Slots is the concurrency limit, or another sum of weights such as bytes; 0 means no limit.
 	Slots int64

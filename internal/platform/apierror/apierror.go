@@ -196,7 +196,6 @@ func (e *Error) Error() string {
 	return e.Reason + ": " + e.Message
 }
 
-// Unwrap returns the private cause.
 func (e *Error) Unwrap() error { return e.cause }
 
 // GRPCStatus returns the status that the caller sees. Its details are google.rpc.ErrorInfo

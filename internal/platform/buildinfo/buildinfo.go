@@ -15,7 +15,6 @@ var version, commit string
 // unknown replaces a value that the build did not record.
 const unknown = "unknown"
 
-// Info describes the build of a program.
 type Info struct {
 	// Version is a tag such as v1.2.0, a pseudo-version, or (devel).
 	Version string
@@ -27,7 +26,6 @@ type Info struct {
 	GoVersion string
 }
 
-// Read returns the running program's info.
 func Read() Info {
 	build, _ := debug.ReadBuildInfo()
 	return newInfo(build, version, commit)

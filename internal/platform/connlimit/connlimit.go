@@ -18,7 +18,6 @@ import (
 // client that reads slowly, and counts that as memory of the container.
 const socketBuffer = 64 << 10
 
-// Limits configure a Limiter.
 type Limits struct {
 	// All is the limit of open connections, PerClient that of one client; 0 means no limit. A
 	// client is an IPv4 address or the /64 of an IPv6 address; the /56 and the /48 have limits
@@ -49,7 +48,6 @@ type Limiter struct {
 // were closed at once, Displaced those that gave way to a new one.
 type Stats struct{ Open, Refused, Displaced int64 }
 
-// New returns a limiter.
 func New(limits Limits) *Limiter {
 	if limits.IsProxy == nil {
 		limits.IsProxy = func(netip.Addr) bool { return false }
@@ -57,7 +55,6 @@ func New(limits Limits) *Limiter {
 	return &Limiter{limits: limits, clients: admission.NewPerKey(limits.PerClient)}
 }
 
-// Stats returns the usage of the limiter.
 func (l *Limiter) Stats() Stats {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -35,7 +35,6 @@ type Files struct {
 	Authorities string
 }
 
-// Register declares the flags.
 func (f *Files) Register(flags *flag.FlagSet) {
 	flags.StringVar(&f.Certificate, "tls-cert", "", "`file` with this process's certificate, in PEM; read again when it changes")
 	flags.StringVar(&f.Key, "tls-key", "", "`file` with the private key of the certificate, in PEM")
@@ -190,7 +189,6 @@ type refusable struct {
 	isAccepted atomic.Bool
 }
 
-// Read reads.
 func (c *refusable) Read(data []byte) (int, error) {
 	n, err := c.Conn.Read(data)
 	if n > 0 {

@@ -135,7 +135,6 @@ type health struct {
 	readiness *Readiness
 }
 
-// Check reports the state of the process.
 func (h health) Check(ctx context.Context, request *healthv1.HealthCheckRequest) (*healthv1.HealthCheckResponse, error) {
 	serving := &healthv1.HealthCheckResponse{Status: healthv1.HealthCheckResponse_SERVING}
 	switch request.GetService() {
@@ -171,7 +170,6 @@ func withHealth(readiness *Readiness, other http.Handler) http.Handler {
 // in each request.
 type AdminHosts []string
 
-// String returns the flag's value.
 func (h AdminHosts) String() string { return strings.Join(h, ",") }
 
 // Set parses the flag's value and replaces the earlier one.

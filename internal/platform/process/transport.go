@@ -36,7 +36,6 @@ type TransportFlags struct {
 	PlainText bool
 }
 
-// Register declares the flags.
 func (f *TransportFlags) Register(flags *flag.FlagSet) {
 	f.Files.Register(flags)
 	flags.BoolVar(&f.PlainText, "plaintext", false, "allow gRPC without TLS on addresses other than loopback")

@@ -40,34 +40,9 @@ type Source interface {
 type Copied struct {
 	// Source is nil for a MongoDB.
 	Source
-	// Files has the stores of the files that its documents name; nil if there are none. Backups keeps the files
-	// meanwhile.
-	Files   *OpenedFiles
+	// Files has the stores of the files that its documents name, by name. Backups keeps the files meanwhile.
+	Files   map[string]blob.Store
 	Backups *blob.Backups
-}
-
-// OpenedFiles are stores of files by their name. They may be used concurrently.
-type OpenedFiles struct {
-	mu     sync.Mutex
-	opened map[string]blob.Store
-}
-
-func (o *OpenedFiles) add(name string, store blob.Store) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.opened == nil {
-		o.opened = map[string]blob.Store{}
-	}
-	o.opened[name] = store
-}
-
-func (o *OpenedFiles) all() map[string]blob.Store {
-	if o == nil {
-		return nil
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return maps.Clone(o.opened)
 }
 
 // storeServer implements StoreService.
@@ -150,11 +125,10 @@ func (s *storeServer) send(stream grpc.ServerStreamingServer[storev1.BackupRespo
 // and go.
 func (s *storeServer) sendFiles(stream grpc.ServerStreamingServer[storev1.BackupResponse]) error {
 	sum := sha256.New()
-	all := s.source.Files.all()
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		for entry, err := range blob.All(stream.Context(), all[name]) {
+	for _, name := range slices.Sorted(maps.Keys(s.source.Files)) {
+		for entry, err := range blob.All(stream.Context(), s.source.Files[name]) {
 			if err == nil && !entry.IsUnfinished {
-				err = sendFile(stream, sum, name, all[name], entry.Key)
+				err = sendFile(stream, sum, name, s.source.Files[name], entry.Key)
 			}
 			if err != nil {
 				return fmt.Errorf("back up the files of %s: %w", name, err)

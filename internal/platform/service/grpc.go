@@ -189,7 +189,6 @@ type Load struct {
 	Calls, Streams int
 }
 
-// Register declares the flags, with their defaults.
 func (l *Load) Register(flags *flag.FlagSet) {
 	flags.IntVar(&l.Calls, "max-calls", 1024, "concurrency limit of each service for unary RPCs, 0 for none; as many again queue for up to half a second, others are rejected")
 	flags.IntVar(&l.Streams, "max-streams", 512, "concurrency limit of each service for streaming RPCs, 0 for none; as many again queue for up to half a second, others are rejected")

@@ -77,7 +77,6 @@ func (f *Flags) Register(flags *flag.FlagSet, data string) {
 	audit.Register(flags, &f.HasAuditLog)
 }
 
-// Check reports the faults of the settings.
 func (f *Flags) Check(checks *process.Checks) {
 	checks.Report(f.Store.Check())
 	checks.Report(f.Changes.Check())
@@ -209,12 +208,10 @@ type Changes struct {
 	Settling time.Duration
 }
 
-// Register declares the flags, with their defaults.
 func (c *Changes) Register(flags *flag.FlagSet) {
 	flags.DurationVar(&c.Kept, "changes-kept", DefaultKept, "how long deletions are listed to followers of changes, at least 1h; a follower that was away for longer starts anew")
 }
 
-// Check reports a setting out of its range.
 func (c Changes) Check() error {
 	if c.KeptTime() < leastKept {
 		return fmt.Errorf("-changes-kept is %v; it must be at least %v", c.Kept, leastKept)

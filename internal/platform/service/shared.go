@@ -108,7 +108,6 @@ func Hand(into, from any) error {
 	return nil
 }
 
-// ResolveIDs implements Resolver.
 func (k kinds) ResolveIDs(ctx context.Context, request proto.Message, foundNothing bool) (bool, error) {
 	kind, _ := parent.Of(request)
 	resolver := k[kind].Resolver

@@ -58,7 +58,6 @@ const mongoDBFlag = "mongodb-uri"
 // mongoDBURI is the value of -mongodb-uri.
 type mongoDBURI string
 
-// String returns the URI.
 func (u *mongoDBURI) String() string { return string(*u) }
 
 // Set sets the URI. Check and Open report a malformed one, without its password.
@@ -146,7 +145,8 @@ type Store struct {
 	// Files opens the store of files with a name.
 	Files func(ctx context.Context, name string) (blob.Store, error)
 
-	opened *OpenedFiles
+	// opened are the stores of files, by name. The services open them before they are served.
+	opened map[string]blob.Store
 }
 
 // PhotosDirectory is the name of the directory of stores of files, beside the embedded store.
@@ -181,11 +181,11 @@ func OpenStore(
 	if err := restoring.Refuse(ctx, engine); err != nil {
 		return nil, err
 	}
-	opened := &Store{opened: &OpenedFiles{}}
+	opened := &Store{opened: map[string]blob.Store{}}
 	opened.Files = func(ctx context.Context, name string) (blob.Store, error) {
 		files, end, err := flags.OpenFiles(ctx, engine, name)
 		if err == nil {
-			opened.opened.add(name, files)
+			opened.opened[name] = files
 			env.Stack.Push("files of "+name, func(context.Context) error { return end() })
 		}
 		return files, err

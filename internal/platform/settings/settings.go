@@ -31,7 +31,6 @@ type Flags struct {
 	OnlyVersion bool
 }
 
-// Register declares the flags.
 func (f *Flags) Register(flags *flag.FlagSet) {
 	flags.StringVar(&f.File, "config", "",
 		"YAML `file` of settings, whose keys are the names of flags; flags and the environment take precedence over it")

@@ -124,7 +124,6 @@ type Flags struct {
 	Endpoint string
 }
 
-// Register declares the flags.
 func (f *Flags) Register(flags *flag.FlagSet) {
 	flags.StringVar(&f.Endpoint, "otlp-endpoint", "",
 		"send traces to the collector at this `URL`, such as http://localhost:4317, by OTLP over gRPC (https for TLS); "+

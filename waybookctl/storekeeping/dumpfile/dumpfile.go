@@ -56,7 +56,6 @@ type Collection struct {
 	Documents int64  `bson:"documents" json:"documents"`
 }
 
-// Documents returns the total number of documents.
 func (c Contents) Documents() (sum int64) {
 	for _, each := range c.Collections {
 		sum += each.Documents
