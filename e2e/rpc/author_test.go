@@ -9,7 +9,6 @@ import (
 
 	"github.com/waybook/waybook/internal/storetest"
 	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
-	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 )
 
 // written returns the texts of all comments of an author on content of the kind, by what they are on.
@@ -134,44 +133,6 @@ func TestRepeatedCallsRemoveAllCommentsOfAnAuthor(t *testing.T) {
 		k.removeBy(onAll, 200, true)
 		k.removeBy(onAll, count+1-200, false)
 		k.expectWritten(author, map[int64][]string{})
-	}
-}
-
-// An album, an entry and a landmark of an old service had one number, and the first two have one identifier here.
-func TestEqualIdentifiersOfDifferentKindsAreApart(t *testing.T) {
-	t.Parallel()
-	w := start(t)
-	owner, user := w.newUser("owner"), w.newUser("user")
-	const id int64 = 12
-	w.moveAll(id, owner)
-	if album, entry := w.getAlbum(id).GetAlbum().GetAlbumId(), w.getBlog(id).GetBlog().GetBlogId(); album != entry {
-		t.Fatalf("the album is %d, the entry %d", album, entry)
-	}
-	for _, k := range w.kinds() {
-		must(k.send(t.Context(), "AddComment", fields{"author_id": user, "id": id, "text": k.service}))(t)
-		for range int(k.of) { // another number for each kind
-			must(k.send(t.Context(), "Recommend", fields{"user_id": w.newUser("x"), "id": id}))(t)
-		}
-		if k.hasPhotos() {
-			must(k.send(t.Context(), "AddPhoto", fields{"actor_id": owner, "id": id, "url": k.service}))(t)
-		}
-	}
-	for _, k := range w.kinds() {
-		k.expectWritten(user, map[int64][]string{k.idIn(k.get(id)): {k.service}})
-		comments := must(k.send(t.Context(), "ListComments", fields{"id": id}))(t)
-		if texts := readAll[*commentv1.Comment](comments, "comments"); len(texts) != 4 || texts[3].GetText() != k.service {
-			t.Errorf("%s: comments %v", k.service, texts)
-		}
-		if score := read[int64](k.shown(id), "score"); score != int64(k.of) {
-			t.Errorf("%s: score %d", k.service, score)
-		}
-		if !k.hasPhotos() {
-			continue
-		}
-		photos := must(k.send(t.Context(), "ListPhotos", fields{"id": id}))(t)
-		if all := readAll[*photov1.Photo](photos, "photos"); len(all) != 4 || all[3].GetUrl() != k.service {
-			t.Errorf("%s: photos %v", k.service, all)
-		}
 	}
 }
 

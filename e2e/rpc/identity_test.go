@@ -141,42 +141,6 @@ func TestOnlyTheOperatorChecksHealthAndReadsTheContracts(t *testing.T) {
 	}
 }
 
-func TestAnOperatorsOwnServiceIsAdmittedToTheMethodsOfItsGrant(t *testing.T) {
-	t.Parallel()
-	s := startSecured(t, nil, waybooktest.Flags("-clients",
-		"reports=/waybook.album.v1.AlbumService/List*,reports=/waybook.account.v1.AccountService/BatchGetUsers,"+
-			"gateway=edge,logins=/waybook.account.v1.AccountService/OpenSession,sre=operator,probe=/grpc.health.v1.Health/Check"))
-	const accounts, albums = "/waybook.account.v1.AccountService/", "/waybook.album.v1.AlbumService/"
-	for _, c := range []struct {
-		identity, method string
-		may              bool
-	}{
-		{"reports", albums + "ListAlbums", true},
-		{"reports", albums + "ListPhotos", true},
-		{"reports", accounts + "BatchGetUsers", true},
-		{"reports", albums + "GetAlbum", false},
-		{"reports", albums + "DeleteAlbum", false},
-		{"reports", accounts + "OpenSession", false},
-		{"gateway", accounts + "Authenticate", true},
-		{"gateway", accounts + "OpenSession", false},
-		{"logins", accounts + "OpenSession", true},
-		{"logins", accounts + "Authenticate", false},
-		{"gateway", albums + "DeleteAlbum", true},
-		{"gateway", albums + "BatchGetAlbums", false},
-		{"gateway", accounts + "UpdateUser", false},
-		{"edge", accounts + "OpenSession", false},
-		{"sre", accounts + "UpdateUser", true},
-		{"sre", "/grpc.health.v1.Health/Check", true},
-		{"probe", "/grpc.health.v1.Health/Check", true},
-		{"probe", accounts + "GetUser", false},
-		{"stranger", albums + "ListAlbums", false},
-	} {
-		if answer := callEmpty(t, s.dial(t, c.identity), c.method, false); (answer.Code() == codes.PermissionDenied) == c.may {
-			t.Errorf("%s calls %s: %v", c.identity, c.method, answer)
-		}
-	}
-}
-
 // Whoever steals the edge's certificate still needs the password of each user.
 func TestTheEdgesCertificateOpensASessionOnlyWithThePassword(t *testing.T) {
 	t.Parallel()

@@ -79,7 +79,7 @@ func TestATokenOfPublishedEntriesIsNoneOfAllEntries(t *testing.T) {
 	p := startParts(t)
 	entries, author := p.kinds()[1], p.newUser("a")
 	for range 2 {
-		entries.createWith(author, "x", fields{"post_date": planned[1], "location": at(1, 2)})
+		entries.createWith(author, "x", fields{"post_date": planned[0], "location": at(1, 2)})
 	}
 	request := &blogv1.SearchNearbyRequest{
 		Circle:      &typev1.Circle{Center: at(1, 2), RadiusMeters: 10},

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"google.golang.org/grpc/codes"
-	"google.golang.org/protobuf/proto"
 
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
@@ -20,54 +19,6 @@ func at(lat, lng float64) *typev1.Location { return &typev1.Location{Lat: lat, L
 
 func (k kind) nearby(search fields) page {
 	return k.page("SearchNearby", search, k.lowers(), string(k.field("id")))
-}
-
-func TestSearchNearbyFindsTheNearestFirst(t *testing.T) {
-	t.Parallel()
-	w := start(t)
-	ann, ben := w.newUser("a"), w.newUser("b")
-	for _, k := range w.kinds() {
-		t.Run(k.service, func(t *testing.T) {
-			create := func(owner int64, category int, lat, lng float64) int64 {
-				return k.createWith(owner, "x", fields{"category": category, "location": at(lat, lng)})
-			}
-			east, west := create(ann, 1, 0, -179.99), create(ben, 2, 0, 179.98)
-			line, lineToo := create(ann, 1, 0, 180), create(ben, 2, 0, -180)
-			pole, belowThePole, far := create(ann, 1, 90, 17), create(ben, 2, 89.99, -163), create(ben, 1, 0, 178)
-			// Those at one point come in any order.
-			one, two := min(line, lineToo), max(line, lineToo)
-			for name, test := range map[string]struct {
-				search fields
-				want   []int64
-			}{
-				"across the antimeridian": {circle(0, 180, 10_000), []int64{one, two, east, west}},
-				"from its other side":     {circle(0, -179.994, 10_000), []int64{east, one, two, west}},
-				"a category":              {circle(0, 180, 10_000).and(fields{"category": 2}), []int64{lineToo, west}},
-				"the pole":                {circle(90, 0, 2000), []int64{pole, belowThePole}},
-				"a point":                 {circle(0, -180, 0), []int64{one, two}},
-				"the sea":                 {circle(-30, -120, 100_000), nil},
-			} {
-				for _, size := range []int32{1, 2, 3, 100, 0} {
-					ids := k.nearby(test.search).all(t, size)
-					if i := slices.Index(ids, two); i >= 0 && i+1 < len(ids) && ids[i+1] == one {
-						ids[i], ids[i+1] = one, two
-					}
-					if !slices.Equal(ids, test.want) {
-						t.Errorf("%s in pages of %d: got %d, want %d", name, size, ids, test.want)
-					}
-				}
-			}
-			reply := must(k.send(t.Context(), "SearchNearby", circle(0.5, 178, 100_000)))(t)
-			items := readAll[proto.Message](reply, k.lowers())
-			if len(items) != 1 || read[int64](items[0], string(k.field("id"))) != far {
-				t.Fatalf("found %v", items)
-			}
-			away, owner := read[float64](items[0], "distance_meters"), read[string](items[0], k.by()+".name")
-			if want := 6371008.8 * math.Pi / 360; math.Abs(away-want) > 1e-6 || owner != "b" {
-				t.Errorf("found %v away, of %s, want %v", away, owner, want)
-			}
-		})
-	}
 }
 
 func TestSearchNearbyFollowsMovedAndDeletedContent(t *testing.T) {

@@ -74,21 +74,6 @@ func TestTheElevenOperationsTakeOldIdentifiers(t *testing.T) {
 	}
 }
 
-func TestPhotosAndCommentsAreFoundByOldIdentifiers(t *testing.T) {
-	t.Parallel()
-	f := startFront(t, "new")
-	f.moveTwo()
-	for _, parameters := range []string{
-		"func=replyComment&albumID=12&commentID=101&reply=x", "func=removeComment&blogID=12&commentID=101", "func=removePhoto&POIID=12&photoID=101",
-		"func=replyComment&albumID=a-1&commentID=c-1&reply=x", "func=removePhoto&albumID=a-1&photoID=p-1", "func=removeComment&albumID=a-1&commentID=c-1",
-		"func=castVote&blogID=b-1&choice=1", "func=recommend&POIID=p-1",
-	} {
-		if reply := f.post(parameters); !strings.Contains(reply, "<status>SUCCESS</status>") {
-			t.Errorf("%s: %s", parameters, reply)
-		}
-	}
-}
-
 func TestAParameterThatStandsForNothingIsInvalidAsEver(t *testing.T) {
 	t.Parallel()
 	f, without := startFront(t, "new"), startFront(t, "new")

@@ -1,23 +1,17 @@
 package rpc_test
 
 import (
-	"context"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/id"
-	"github.com/waybook/waybook/internal/storetest"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
@@ -41,11 +35,6 @@ func (t target) identifiers() map[protoreflect.Name]typev1.Kind {
 
 // isUser reports whether an identifier is that of a user.
 func isUser(kind typev1.Kind) bool { return kind == aUser }
-
-// isParent reports whether an identifier is that of an album, an entry or a landmark.
-func isParent(kind typev1.Kind) bool {
-	return kind == anAlbum || kind == anEntry || kind == aLandmark
-}
 
 func TestEveryIdentifierInARequestSaysWhatItIdentifies(t *testing.T) {
 	t.Parallel()
@@ -249,70 +238,6 @@ func TestALargeOldNumberFindsWhatWasMovedIn(t *testing.T) {
 			})
 		})
 	}
-}
-
-// counted is a store that counts the reads of aliases.
-func counted(t *testing.T) (*brittle, *atomic.Int64) {
-	t.Helper()
-	engine, err := embedded.Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
-	reads := &atomic.Int64{}
-	return newBrittleOf(t, &storetest.Hooked{Engine: got(t, engine, err), Read: func(_ context.Context, call storetest.Call, do func() error) error {
-		if strings.HasSuffix(call.Collection, "_aliases") {
-			reads.Add(1)
-		}
-		return do()
-	}}), reads
-}
-
-// Numbers from 2^40 on cost no read more, unless a request finds nothing; and positions never do.
-func TestOnlyOldIdentifiersOfContentCostARead(t *testing.T) {
-	t.Parallel()
-	store, reads := counted(t)
-	p := startPartsOn(t, store)
-	user := p.newUser("a")
-	p.moveAll(1000, user)
-	album, blog, poi := p.newAlbum(user, "x"), p.newBlog(user), p.newPoi(user, "x")
-	for name, of := range everyTarget() {
-		service, _, _ := strings.Cut(name, ".")
-		if slices.Contains([]string{"account", "movein", "store"}, service) || strings.Contains(name, ".Delete") || strings.Contains(name, ".Upload") {
-			continue
-		}
-		before, want := reads.Load(), int64(0)
-		err := p.call(t.Context(), of.MethodDescriptor, of.validRequest(user, album, blog, poi))
-		if status.Code(err) == codes.NotFound {
-			want = of.parents()
-		} else if err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		if n := reads.Load() - before; n != want {
-			t.Errorf("%s with identifiers of Waybook read %d aliases, want %d", name, n, want)
-		}
-	}
-	for name, of := range everyTarget() {
-		if !of.hasContent() || strings.Contains(name, ".Delete") {
-			continue
-		}
-		before, want := reads.Load(), of.parents()
-		err := p.call(t.Context(), of.MethodDescriptor, of.withOld(user, 1000))
-		if status.Code(err) == codes.NotFound {
-			want *= 2 // what was found could be an old number, too
-		} else if err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		if n := reads.Load() - before; n != want {
-			t.Errorf("%s with old identifiers read %d aliases, want %d", name, n, want)
-		}
-	}
-}
-
-// parents returns how many fields of a request name an album, an entry or a landmark.
-func (t target) parents() (count int64) {
-	for _, kind := range t.identifiers() {
-		if isParent(kind) {
-			count++
-		}
-	}
-	return count
 }
 
 func TestOldIdentifiersThatAreNoNumbersAreResolvedOnRequest(t *testing.T) {

@@ -20,38 +20,6 @@ func (k kind) recent(category int) page {
 	return k.page("List", fields{"category": category, "order": order}, k.lowers(), string(k.field("id")))
 }
 
-func TestRecentAlbumsAndLandmarksAreThoseOfAllUsersNewestFirst(t *testing.T) {
-	t.Parallel()
-	w := start(t)
-	for _, k := range []kind{w.kinds()[0], w.kinds()[2]} {
-		t.Run(k.service, func(t *testing.T) { expectRecent(t, w, k) })
-	}
-}
-
-func expectRecent(t *testing.T, w *waybook, k kind) {
-	t.Helper()
-	owners := []int64{w.newUser("a"), w.newUser("b"), w.newUser("c")}
-	var want [3][]int64
-	for i := range 30 {
-		category := 1 + i%2
-		id := k.createWith(owners[i%3], "x", fields{"category": category})
-		want[0], want[category] = append(want[0], id), append(want[category], id)
-	}
-	for category := range want {
-		// Within 16 ms the order is that of the owners' places.
-		slices.Sort(want[category])
-		slices.Reverse(want[category])
-		for _, size := range []int32{0, 1, 7, 30, 1000} {
-			if ids := k.recent(category).all(t, size); !slices.Equal(ids, want[category]) {
-				t.Errorf("category %d in pages of %d: %d, want %d", category, size, ids, want[category])
-			}
-		}
-	}
-	if ids := k.recent(3).all(t, 5); len(ids) != 0 {
-		t.Errorf("an empty category has %d", ids)
-	}
-}
-
 func TestRecentEntriesArePublishedOnesByPlannedDate(t *testing.T) {
 	t.Parallel()
 	p := startParts(t) // on 2026-05-01

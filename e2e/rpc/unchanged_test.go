@@ -1,7 +1,6 @@
 package rpc_test
 
 import (
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -73,28 +72,6 @@ func TestAnUpdateThatChangesNothingChangesNothing(t *testing.T) {
 		must(w.Account.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: owner, Name: new("a"), Disabled: new(false)}))(t)
 		if changes, _ := feeds["User"].catchUp(t, token, 100); len(changes) > 0 {
 			t.Errorf("users %v are listed", changes)
-		}
-	})
-}
-
-// Each writer wants its own title. The last reply of all shows the title that is stored.
-func TestConcurrentUpdatesOfWhichSomeChangeNothingAreInAnOrder(t *testing.T) {
-	t.Parallel()
-	onBothEngines(t, func(t *testing.T, w *waybook) {
-		owner := w.newUser("a")
-		k := w.kinds()[0]
-		id := k.create(owner, "0")
-		for range 20 {
-			var both sync.WaitGroup
-			for _, title := range []string{"0", "1"} {
-				both.Go(func() {
-					reply, err := k.send(t.Context(), "Update", fields{"actor_id": owner, "id": id, "title": title})
-					if err != nil || read[string](reply, "album.title") != title {
-						t.Errorf("got %v, %v, want the title %s", reply, err, title)
-					}
-				})
-			}
-			both.Wait()
 		}
 	})
 }

@@ -3,7 +3,6 @@ package account
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -192,24 +191,6 @@ func TestMD5WaitsForNoSlowHashAndAnAttemptThatWasNotJudgedCountsNowhere(t *testi
 				t.Fatalf("%v: got %v, want %v", form, err, admission.ErrFull)
 			}
 		}
-	}
-}
-
-// The limits of logins and the work of a refusal are those of any other user.
-func TestAnOldFormOfPasswordHasTheLimitsAndCostsTheWorkOfAnyOther(t *testing.T) {
-	b := newBench(t)
-	s := b.newServer(t)
-	s.wantResults(t, "INSERTED", oldAnn())
-	today := []cost{{passes: 2, memoryKiB: 19 * 1024, lanes: 1, keyBytes: 32}}
-	for range defaultAttemptLimits().pair {
-		wantFault(t, s.logIn(t.Context(), "ann@waybook.example", "a wrong password", "client"), codes.Unauthenticated, "PASSWORD_INCORRECT")
-		if done := b.hashed(); !slices.Equal(done, today) {
-			t.Fatalf("a refusal cost %v, want %v", done, today)
-		}
-	}
-	wantFault(t, s.logIn(t.Context(), "ann@waybook.example", "hashcat", "client"), codes.ResourceExhausted, "TOO_MANY_ATTEMPTS")
-	if done := b.hashed(); len(done) != 0 {
-		t.Errorf("%d hashes for a refused attempt", len(done))
 	}
 }
 

@@ -1,13 +1,9 @@
 package account
 
 import (
-	"context"
 	"errors"
 	"strings"
-	"sync"
 	"testing"
-	"testing/synctest"
-	"time"
 )
 
 func TestAPasswordMatchesItsHashAndNoOther(t *testing.T) {
@@ -65,45 +61,6 @@ func TestAMalformedHashMatchesNothingAndIsNotInTheError(t *testing.T) {
 			t.Errorf("%s: match returned %v, %v; want false and errHash", hash, isRight, err)
 		}
 	}
-}
-
-func TestTheNumberOfConcurrentHashesIsBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newPasswords()
-		var mu sync.Mutex
-		var running, most, done int
-		p.derive = func([]byte, []byte, uint32, uint32, uint8, uint32) []byte {
-			mu.Lock()
-			running++
-			most = max(most, running)
-			mu.Unlock()
-			time.Sleep(time.Second) // on the clock of the bubble
-			mu.Lock()
-			running--
-			done++
-			mu.Unlock()
-			return nil
-		}
-		var group sync.WaitGroup
-		for range 3 * hashesAtOnce {
-			group.Go(func() {
-				if _, err := p.hash(t.Context(), "x"); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		synctest.Wait()
-		// A caller in the queue leaves when its context ends.
-		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-		defer cancel()
-		if _, err := p.match(ctx, "x", ""); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("a caller in the queue: got error %v, want DeadlineExceeded", err)
-		}
-		group.Wait()
-		if most != hashesAtOnce || done != 3*hashesAtOnce {
-			t.Errorf("%d hashes at a time, %d in total", most, done)
-		}
-	})
 }
 
 // FuzzAStoredHashIsReadOnlyAsItIsWritten checks that an accepted hash has only one

@@ -98,20 +98,3 @@ func TestALoweredLimitOfSessionsIsReachedInSteps(t *testing.T) {
 		}
 	}
 }
-
-func TestASessionOfAKnownGenerationClosesTheOldestOfTooMany(t *testing.T) {
-	const limit = 3
-	eachWay(t, func(t *testing.T, b *bench) {
-		s := b.newServerWithSessions(t, limit)
-		owner := s.newUser(t, "", "")
-		for i := range 3 * limit {
-			if _, _, err := s.newSession(t.Context(), owner, &user{ID: owner}); err != nil {
-				t.Fatal(err)
-			}
-			b.advance(time.Second)
-			if n := len(s.list(t, owner)); n != min(i+1, limit) {
-				t.Errorf("%d of %d sessions are open", n, i+1)
-			}
-		}
-	})
-}

@@ -100,16 +100,6 @@ func TestAWrongTallyIsFoundAndNotRepaired(t *testing.T) {
 	}
 }
 
-func TestAFindingNamesAFewParentsAndCountsAll(t *testing.T) {
-	w := newWorld(t)
-	for id := range int64(25) {
-		w.addBox(id+1, 2, 0)
-		w.lose(id + 1)
-	}
-	expectFindings(t, w.check(integrity.Look),
-		integrity.Finding{Kind: integrity.Orphan, Collection: "items", Count: 50, Parents: []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}})
-}
-
 // The first pass of a check cannot know of writes before the second read.
 func TestAWriteBetweenTwoReadsIsNotAFinding(t *testing.T) {
 	for name, c := range map[string]struct {
