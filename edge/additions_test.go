@@ -55,17 +55,17 @@ func TestTheElementsThatAdditionsBringAreListed(t *testing.T) {
 		answer: func(_ context.Context, r proto.Message) (proto.Message, error) {
 			answers := map[string]proto.Message{"GetAlbumRequest": &albumv1.GetAlbumResponse{}, "GetPoiRequest": &poiv1.GetPoiResponse{}, "GetBlogRequest": &blogv1.GetBlogResponse{}}
 			answer := answers[string(r.ProtoReflect().Descriptor().Name())]
-			fill(answer.ProtoReflect())
+			fill(answer.ProtoReflect(), "x")
 			return answer, nil
 		},
 		albums: func(context.Context, *albumv1.ListAlbumsRequest) (*albumv1.ListAlbumsResponse, error) {
 			page := &albumv1.ListAlbumsResponse{}
-			fill(page.ProtoReflect())
+			fill(page.ProtoReflect(), "x")
 			return page, nil
 		},
 		pois: func(context.Context, *poiv1.ListPoisRequest) (*poiv1.ListPoisResponse, error) {
 			page := &poiv1.ListPoisResponse{}
-			fill(page.ProtoReflect())
+			fill(page.ProtoReflect(), "x")
 			return page, nil
 		},
 	}
@@ -91,25 +91,26 @@ func TestTheElementsThatAdditionsBringAreListed(t *testing.T) {
 	}
 }
 
-// fill gives each field of a message a value, and two items to each list. No message says that there is more.
-func fill(m protoreflect.Message) {
+// fill gives each field of a message a value, a text for strings, and two items to each list. No message says that there
+// is more.
+func fill(m protoreflect.Message, text string) {
 	fields := m.Descriptor().Fields()
 	for i := range fields.Len() {
 		field := fields.Get(i)
 		value := map[protoreflect.Kind]protoreflect.Value{
-			protoreflect.StringKind: protoreflect.ValueOfString("x"), protoreflect.DoubleKind: protoreflect.ValueOfFloat64(1),
+			protoreflect.StringKind: protoreflect.ValueOfString(text), protoreflect.DoubleKind: protoreflect.ValueOfFloat64(1),
 			protoreflect.Int64Kind: protoreflect.ValueOfInt64(1), protoreflect.Int32Kind: protoreflect.ValueOfInt32(1), protoreflect.EnumKind: protoreflect.ValueOfEnum(1),
 		}[field.Kind()]
 		switch {
 		case field.Kind() == protoreflect.BoolKind, strings.HasSuffix(string(field.Name()), "_token"):
 		case field.IsList() && field.Message() != nil:
 			items := m.Mutable(field).List()
-			fill(items.AppendMutable().Message())
-			fill(items.AppendMutable().Message())
+			fill(items.AppendMutable().Message(), text)
+			fill(items.AppendMutable().Message(), text)
 		case field.IsList():
 			m.Mutable(field).List().Append(value)
 		case field.Message() != nil:
-			fill(m.Mutable(field).Message())
+			fill(m.Mutable(field).Message(), text)
 		default:
 			m.Set(field, value)
 		}

@@ -44,14 +44,6 @@ func TestAPastedSessionBecomesTheCookieOfALogin(t *testing.T) {
 	})
 }
 
-func TestAnEmptyPastedSessionRemovesTheCookie(t *testing.T) {
-	w := record(adopting(t), adopt("id=&idrand="))
-	cookies := strings.Join(w.Header()["Set-Cookie"], "\n")
-	if w.Header().Get("X-Waybook-Reason") != "" || strings.Count(cookies, "Max-Age=0") != 2 {
-		t.Errorf("got %s with the cookies\n%s", w.Body, cookies)
-	}
-}
-
 func TestAPastedSessionThatIsNotOpenSetsNoCookie(t *testing.T) {
 	for form, reason := range map[string]string{
 		"id=8&idrand=" + demoToken:                   "LOGIN_REQUIRED",
@@ -106,15 +98,6 @@ func TestThePastingOfSessionsIsLimitedAsRequestsAre(t *testing.T) {
 	record(h, adopt(pasted))
 	if diff := cmp.Diff([]string{SessionPath + " ", " TOO_MANY_REQUESTS"}, reasons); diff != "" {
 		t.Error(diff)
-	}
-}
-
-func TestASessionIsPastedBehindThePrefixToo(t *testing.T) {
-	request := adopt(pasted)
-	request.URL.Path = "/waybook" + SessionPath
-	w := record(adopting(t, func(c *Config) { c.PathPrefix = "/waybook" }), request)
-	if len(w.Header()["Set-Cookie"]) != 2 {
-		t.Errorf("got %s", w.Body)
 	}
 }
 

@@ -13,14 +13,8 @@ import (
 	"unicode/utf8"
 
 	"google.golang.org/protobuf/proto"
-
-	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
-	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
-	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
 )
 
 // For any request and any text of the services, the reply is a whole document of its format, and
@@ -126,43 +120,12 @@ func wellFormed(document string) error {
 
 // answerHolding answers a request with the text in every text field.
 func answerHolding(request proto.Message, text string) proto.Message {
-	who := &typev1.Profile{Name: text, IconUrl: text}
-	comments := []*commentv1.Comment{{Author: who, Text: text, Reply: &commentv1.Reply{Text: text}}, {Text: text}}
-	switch request.(type) {
-	case *albumv1.GetAlbumRequest:
-		return &albumv1.GetAlbumResponse{
-			Album:    &albumv1.Album{Title: text, Owner: who, Category: -1, Score: -1},
-			Photos:   []*photov1.Photo{{Url: text, Description: text}},
-			Comments: comments,
-		}
-	case *poiv1.GetPoiRequest:
-		return &poiv1.GetPoiResponse{
-			Poi:      &poiv1.Poi{Name: text, Owner: who},
-			Photos:   []*photov1.Photo{{Url: text, Description: text}},
-			Comments: comments,
-		}
-	case *blogv1.GetBlogRequest:
-		return &blogv1.GetBlogResponse{
-			Blog: &blogv1.Blog{
-				Title: text, Content: text, Author: who, Type: 99, Weather: -1,
-				Vote: &blogv1.Vote{Description: text, Choices: []*blogv1.Choice{{Description: text}}},
-			},
-			Comments: comments,
-		}
-	case *accountv1.AuthenticateRequest:
-		return &accountv1.AuthenticateResponse{User: &accountv1.User{UserId: demoUser}, Token: text}
-	case *accountv1.CloseSessionRequest:
-		return &accountv1.CloseSessionResponse{}
-	case *albumv1.CreateAlbumRequest:
-		return &albumv1.CreateAlbumResponse{}
-	case *albumv1.UpdateAlbumRequest:
-		return &albumv1.UpdateAlbumResponse{}
-	case *albumv1.DeleteAlbumRequest:
-		return &albumv1.DeleteAlbumResponse{}
-	case *blogv1.CreateBlogRequest:
-		return &blogv1.CreateBlogResponse{}
-	case *blogv1.UpdateBlogRequest:
-		return &blogv1.UpdateBlogResponse{}
+	name := strings.TrimSuffix(string(request.ProtoReflect().Descriptor().FullName()), "Request") + "Response"
+	kind, err := protoregistry.GlobalTypes.FindMessageByName(protoreflect.FullName(name))
+	if err != nil {
+		panic(err)
 	}
-	return &blogv1.DeleteBlogResponse{}
+	answer := kind.New()
+	fill(answer, text)
+	return answer.Interface()
 }

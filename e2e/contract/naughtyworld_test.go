@@ -1,11 +1,6 @@
 package contract
 
 import (
-	"bytes"
-	"encoding/json"
-	"encoding/xml"
-	"errors"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -13,7 +8,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/waybook/waybook/e2e/launch"
@@ -27,25 +21,12 @@ type waybook struct {
 	cookie            string
 	user, album, blog string
 	client            *waybooktest.Client
-	logged            *lines
-}
-
-// lines is a log that may be written concurrently.
-type lines struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-// Write appends to the log.
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
+	logged            *diary
 }
 
 func start(t *testing.T) *waybook {
 	t.Helper()
-	logged := &lines{}
+	logged := &diary{}
 	w := &waybook{t: t, logged: logged, Waybook: waybooktest.Start(t,
 		waybooktest.Flags("-access-log"), waybooktest.Log(slog.New(slog.NewTextHandler(logged, nil))))}
 	user := launch.CreateUser(t, w.Connection, "小旅人")
@@ -60,10 +41,11 @@ func start(t *testing.T) *waybook {
 		{&w.blog, "blogID", "func=postBlog&type=0_1&blogTitle=a&blogContent=b&year=2026&month=2&day=28&lat=1&lng=2&weather=" + url.QueryEscape("有彩虹")},
 	} {
 		made := w.post(each.form, w.cookie)
-		var ok bool
-		if *each.id, ok = made.element(each.name); !ok {
+		found := regexp.MustCompile("<" + each.name + `>(\d+)<`).FindStringSubmatch(made.body)
+		if found == nil {
 			t.Fatalf("%s: %s", each.form, made.body)
 		}
+		*each.id = found[1]
 	}
 	return w
 }
@@ -76,7 +58,7 @@ func (w *waybook) newRequest(method, form string) *http.Request {
 }
 
 // post sends a form and returns the reply.
-func (w *waybook) post(form, cookie string) answer {
+func (w *waybook) post(form, cookie string) answered {
 	w.t.Helper()
 	r := w.newRequest(http.MethodPost, form)
 	if cookie != "" {
@@ -85,10 +67,10 @@ func (w *waybook) post(form, cookie string) answer {
 	return w.send(r)
 }
 
-func (w *waybook) send(r *http.Request) answer {
+func (w *waybook) send(r *http.Request) answered {
 	w.t.Helper()
 	reply := w.client.Send(r)
-	return answer{reply.Code, reply.Header, []byte(reply.Body)}
+	return answered{reply.Code, reply.Header, reply.Body}
 }
 
 // checkLog checks that no request forged a log line.
@@ -104,59 +86,13 @@ func (w *waybook) checkLog(t *testing.T) {
 	}
 }
 
-// answer is a reply.
-type answer struct {
-	status int
-	header http.Header
-	body   []byte
-}
-
 // check checks that the reply is a success, or a failure that is not the server's fault.
-func (a answer) check(t *testing.T, what string) {
+func (a answered) check(t *testing.T, what string) {
 	t.Helper()
-	if a.status < 200 || a.status >= 500 || a.header.Get("X-Waybook-Reason") == "INTERNAL_ERROR" {
-		t.Errorf("%s: %d %v %.300s", what, a.status, a.header, a.body)
-		return
-	}
-	status, ok := a.element("status")
-	if !ok || (status == "SUCCESS") != (a.header.Get("X-Waybook-Reason") == "") {
-		t.Errorf("%s: %d %v %.300q", what, a.status, a.header, a.body)
-	}
-}
-
-// element returns the text of a top-level element, if the document is well-formed and has it.
-func (a answer) element(name string) (string, bool) {
-	if strings.HasPrefix(a.header.Get("Content-Type"), "application/json") {
-		var object map[string]any
-		if err := json.Unmarshal(a.body, &object); err != nil {
-			return "", false
-		}
-		text, ok := object[name].(string)
-		return text, ok
-	}
-	decoder := xml.NewDecoder(bytes.NewReader(a.body))
-	var text strings.Builder
-	var path []string
-	found := false
-	for {
-		token, err := decoder.Token()
-		if errors.Is(err, io.EOF) {
-			return text.String(), found
-		}
-		if err != nil {
-			return "", false
-		}
-		switch token := token.(type) {
-		case xml.StartElement:
-			path = append(path, token.Name.Local)
-			found = found || len(path) == 2 && path[1] == name
-		case xml.EndElement:
-			path = path[:len(path)-1]
-		case xml.CharData:
-			if len(path) == 2 && path[1] == name {
-				text.Write(token)
-			}
-		}
+	reason := a.header.Get(reasonHeader)
+	hasSucceeded := strings.Contains(a.body, "<status>SUCCESS</status>") || strings.HasPrefix(a.body, `{"status":"SUCCESS"`)
+	if err := wellFormed(a); err != nil || a.status < 200 || a.status >= 500 || reason == "INTERNAL_ERROR" || hasSucceeded != (reason == "") {
+		t.Errorf("%s: %d %v %.300q, %v", what, a.status, a.header, a.body, err)
 	}
 }
 

@@ -9,49 +9,7 @@ import (
 	"testing"
 
 	"github.com/waybook/waybook/edge"
-	"github.com/waybook/waybook/edge/operation"
 )
-
-func TestEveryOperationHasACase(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(caseDirectory, "*.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	// The parameters of a request are indented lines. A reply that names no reason succeeds.
-	form := regexp.MustCompile(`(?m)(?:^  \w+=.*\n)+^reply\n`)
-	tried := map[string]bool{}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, sent := range form.FindAllString(string(text), -1) {
-			_, rest, _ := strings.Cut("\n"+sent, "\n  func=")
-			name, _, _ := strings.Cut(rest, "\n")
-			tried[name] = true
-			for line := range strings.FieldsFuncSeq(sent, func(r rune) bool { return r == '\n' }) {
-				parameter, value, _ := strings.Cut(strings.TrimSpace(line), "=")
-				tried[name+" with "+parameter] = true
-				tried[name+" with "+parameter+"="+value] = true
-			}
-		}
-	}
-	if count := len(edge.Operations()); count < 14 {
-		t.Fatalf("the table has only %d operations", count)
-	}
-	for _, each := range edge.Operations() {
-		name := each.Func
-		switch {
-		case each.Variant.Flag() != nil:
-			name += " with " + each.Variant.Selector() + "=true"
-		case each.Variant != operation.AsWritten:
-			name += " with " + each.Variant.Selector()
-		}
-		if !tried[name] {
-			t.Errorf("%s has no case", name)
-		}
-	}
-}
 
 // A parameter has a case if a file sends it, and calls its operation.
 func TestEveryParameterHasACaseAndIsInTheDocs(t *testing.T) {

@@ -25,15 +25,11 @@ func FuzzNoRequestIsTheServicesFault(f *testing.F) {
 	user := w.newUser("小旅人")
 	ids := []int64{user, w.newAlbum(user, "x"), w.newBlog(user), w.newPoi(user, "x"), 0, -1, tooHigh}
 	var methods []protoreflect.MethodDescriptor
-	all := everyMethod()
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		methods = append(methods, all[name])
-	}
-	for i, method := range methods {
+	all := everyTarget()
+	for i, name := range slices.Sorted(maps.Keys(all)) {
+		methods = append(methods, all[name].MethodDescriptor)
 		for _, id := range ids {
-			request := dynamicpb.NewMessage(method.Input())
-			fill(request, id, 3)
-			raw := must(proto.Marshal(request))(f)
+			raw := must(proto.Marshal(all[name].validRequest(id, id, id, id)))(f)
 			f.Add(uint8(i), raw, raw)
 			f.Add(uint8(i), []byte{}, raw)
 		}
@@ -64,55 +60,6 @@ func FuzzNoRequestIsTheServicesFault(f *testing.F) {
 			t.Errorf("%s: %v", method.FullName(), err)
 		}
 	})
-}
-
-// fill sets each field of a message, and of nested messages, to a value that may be valid.
-func fill(message protoreflect.Message, id int64, depth int) {
-	fields := message.Descriptor().Fields()
-	for i := range fields.Len() {
-		field := fields.Get(i)
-		if field.IsMap() || field.Message() != nil && depth == 0 {
-			continue
-		}
-		value := message.NewField(field)
-		one := func() protoreflect.Value {
-			switch field.Kind() {
-			case protoreflect.MessageKind:
-				var inner protoreflect.Message
-				if field.IsList() {
-					inner = value.List().NewElement().Message()
-				} else {
-					inner = value.Message()
-				}
-				fill(inner, id, depth-1)
-				return protoreflect.ValueOfMessage(inner)
-			case protoreflect.StringKind:
-				if field.Name() == "request_id" {
-					return protoreflect.ValueOfString(requestID(int(id & 0xff)))
-				}
-				return protoreflect.ValueOfString("x")
-			case protoreflect.BytesKind:
-				return protoreflect.ValueOfBytes([]byte{1})
-			case protoreflect.EnumKind:
-				return protoreflect.ValueOfEnum(1)
-			case protoreflect.BoolKind:
-				return protoreflect.ValueOfBool(true)
-			case protoreflect.DoubleKind:
-				return protoreflect.ValueOfFloat64(25.5)
-			case protoreflect.Int32Kind:
-				return protoreflect.ValueOfInt32(2)
-			case protoreflect.Int64Kind:
-				return protoreflect.ValueOfInt64(id)
-			}
-			return field.Default()
-		}
-		if field.IsList() {
-			value.List().Append(one())
-			message.Set(field, value)
-			continue
-		}
-		message.Set(field, one())
-	}
 }
 
 // asIs is a codec that sends bytes unchanged and ignores received ones.

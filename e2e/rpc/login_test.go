@@ -56,27 +56,6 @@ func (w *waybook) expectNoLogin(email, password string) {
 	expectFault(w.t, failed(w.logIn(email, password)), codes.Unauthenticated, "PASSWORD_INCORRECT")
 }
 
-func TestAUserLogsInWithAnyLetterCaseOfTheAddress(t *testing.T) {
-	t.Parallel()
-	w := start(t)
-	a, b := w.newLogin("Ann@Waybook.example", "password of a"), w.newLogin("b@waybook.example", "  密碼密碼密碼  ")
-	if a.GetEmail() != "Ann@Waybook.example" || !a.GetHasPassword() {
-		t.Errorf("created %v", a)
-	}
-	for _, email := range []string{"Ann@Waybook.example", "ann@waybook.example", "ANN@WAYBOOK.EXAMPLE"} {
-		w.expectLogin(email, "password of a", a.GetUserId())
-	}
-	w.expectLogin("b@waybook.example", "  密碼密碼密碼  ", b.GetUserId())
-	found := must(w.logIn("ann@waybook.example", "password of a"))(t)
-	if !proto.Equal(found, a) {
-		t.Errorf("logged in as %v, created %v", found, a)
-	}
-	w.expectNoLogin("ann@waybook.example", "Password of a")
-	w.expectNoLogin("b@waybook.example", "password of a")
-	w.expectNoLogin("nobody@waybook.example", "password of a")
-	w.expectNoLogin("no address", "x")
-}
-
 func TestAUserWithoutAPasswordCannotLogIn(t *testing.T) {
 	t.Parallel()
 	w := start(t)
