@@ -14,7 +14,6 @@ import (
 	"github.com/waybook/waybook/internal/id"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
@@ -127,7 +126,7 @@ func TestEveryMethodAcceptsOldIdentifiers(t *testing.T) {
 	w := start(t)
 	user := w.newUser("a")
 	// Larger ones have an identifier by a hash.
-	for _, first := range []int64{1000, id.MaxOld + 1000} {
+	for _, first := range []int64{1000, id.MaxOld + 1000, 850_000_000_000_000} {
 		old := first
 		for name, of := range everyTarget() {
 			if !of.hasContent() || strings.Contains(name, ".Download") { // old photos have no files
@@ -206,37 +205,6 @@ func TestAListContinuesAfterAnOldIdentifier(t *testing.T) {
 		if !slices.Equal(ids, want) {
 			t.Errorf("after %d: %v, want %v", after, ids, want)
 		}
-	}
-}
-
-// An old service may have numbered by the clock. Such a number could be an identifier of Waybook, or could
-// be one in some years.
-func TestALargeOldNumberFindsWhatWasMovedIn(t *testing.T) {
-	t.Parallel()
-	for name, number := range map[string]int64{
-		"milliseconds": 1_700_000_000_000, "as large as those of today": 850_000_000_000_000, "microseconds": 1_700_000_000_000_000, "largest": id.Max - 10,
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := start(t)
-			user := w.newUser("a")
-			moved := whole("album", fmt.Sprint(number), user, 1)
-			moved[1].GetPhoto().Id, moved[4].GetComment().Id = fmt.Sprint(number+1), fmt.Sprint(number+2)
-			expectAll(t, w.moveRecords(moved...), inserted)
-			found, err := w.Album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: number})
-			if got(t, found, err); len(found.GetPhotos()) != 3 {
-				t.Errorf("%d photos", len(found.GetPhotos()))
-			}
-			must(w.Photo.RemovePhoto(t.Context(), &photov1.RemovePhotoRequest{ActorId: user, Parent: &photov1.RemovePhotoRequest_AlbumId{AlbumId: number}, PhotoId: number + 1}))(t)
-			must(w.Comment.RemoveComment(t.Context(), &commentv1.RemoveCommentRequest{ActorId: user, Parent: &commentv1.RemoveCommentRequest_AlbumId{AlbumId: number}, CommentId: number + 2}))(t)
-			replied := must(w.Comment.AddComment(t.Context(), &commentv1.AddCommentRequest{AuthorId: user, Parent: &commentv1.AddCommentRequest_AlbumId{AlbumId: number}, Text: "new"}))(t)
-			must(w.Comment.ReplyToComment(t.Context(), &commentv1.ReplyToCommentRequest{
-				ActorId: user, Parent: &commentv1.ReplyToCommentRequest_AlbumId{AlbumId: number}, CommentId: replied.GetComment().GetCommentId(), Text: "to the new one",
-			}))(t)
-			expectFailures(t, []failure{
-				{"what nothing has", calling(w.Album.GetAlbum, &albumv1.GetAlbumRequest{AlbumId: number + 7}), codes.NotFound, "ALBUM_NOT_FOUND"},
-				{"another photo", calling(w.Photo.RemovePhoto, &photov1.RemovePhotoRequest{ActorId: user, Parent: &photov1.RemovePhotoRequest_AlbumId{AlbumId: number}, PhotoId: number + 8}), codes.NotFound, "PHOTO_NOT_FOUND"},
-			})
-		})
 	}
 }
 
