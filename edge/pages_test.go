@@ -145,20 +145,6 @@ func TestPagesOfAServiceAreOneListUpToTheLimit(t *testing.T) {
 	}
 }
 
-func TestAListWhoseLaterPageFailsIsNoSuccess(t *testing.T) {
-	calls := 0
-	h := newEdge(t, &fakes{answer: func(ctx context.Context, r proto.Message) (proto.Message, error) {
-		if calls++; calls > 1 {
-			return nil, status.Error(codes.Unavailable, "gone")
-		}
-		return &poiv1.ListPoisResponse{Summaries: []*typev1.Summary{{Id: 1}}, NextPageToken: "t"}, nil
-	}})
-	w := get(h, "func=getNearbyPOIList&latMin=0&latMax=1&lngMin=2&lngMax=3")
-	if want := failed("SERVICE UNAVAILABLE"); w.Body.String() != want {
-		t.Errorf("got %s", w.Body)
-	}
-}
-
 // A search that reads much for a small reply counts as the requests that read as much.
 func TestWhatASearchReadsCountsAgainstTheRateOfItsClient(t *testing.T) {
 	for read, want := range map[int32]int{0: 5, readsPerRequest - 1: 5, readsPerRequest: 3, 8 * readsPerRequest: 1} {

@@ -162,30 +162,6 @@ func (w *waybook) expectNoLogin(email, password string) {
 	expectFault(w.t, failed(w.logIn(email, password)), codes.Unauthenticated, "PASSWORD_INCORRECT")
 }
 
-func TestAUserWithoutAPasswordCannotLogIn(t *testing.T) {
-	t.Parallel()
-	w := start(t)
-	user := w.newUser("a")
-	w.expectNoLogin(fmt.Sprint("#", user), "long enough")
-	update := func(request *accountv1.UpdateUserRequest) *accountv1.User {
-		t.Helper()
-		request.UserId = user
-		return must(w.Account.UpdateUser(t.Context(), request))(t).GetUser()
-	}
-	if u := update(&accountv1.UpdateUserRequest{Email: proto.String("a@waybook.example")}); u.GetEmail() != "a@waybook.example" || u.GetHasPassword() {
-		t.Errorf("with an address: %v", u)
-	}
-	w.expectNoLogin("a@waybook.example", "long enough")
-	if u := update(&accountv1.UpdateUserRequest{Password: proto.String("long enough")}); !u.GetHasPassword() || u.GetName() != "a" {
-		t.Errorf("with a password: %v", u)
-	}
-	w.expectLogin("a@waybook.example", "long enough", user)
-	update(&accountv1.UpdateUserRequest{Email: proto.String("B@waybook.example"), Password: proto.String("another one")})
-	w.expectNoLogin("a@waybook.example", "long enough")
-	w.expectNoLogin("b@waybook.example", "long enough")
-	w.expectLogin("b@waybook.example", "another one", user)
-}
-
 func TestAnAddressBelongsToOneUserInAnyLetterCaseOnEachStore(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, w *parts) {

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/waybook/waybook/e2e/mongotest"
+	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/longform"
 	"github.com/waybook/waybook/internal/platform/service"
@@ -25,6 +26,7 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	storev1 "github.com/waybook/waybook/proto/gen/waybook/store/v1"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
@@ -259,4 +261,29 @@ func within[T any](t *testing.T, from <-chan T) (received T) {
 		t.Fatal("nothing was received")
 	}
 	return received
+}
+
+// The identifier names the place of the owner, so content stays that owner's from its alias on.
+func TestContentWhoseStoringFailedStaysThatOfItsOwner(t *testing.T) {
+	t.Parallel()
+	store, isBroken := newBrittle(t), true
+	store.Engine = &storetest.Hooked{Engine: store.Engine, Write: func(_ context.Context, call storetest.Call, do func() error) error {
+		if isBroken && call.Verb == "insert" && (call.Collection == "albums" || call.Collection == "pois") {
+			return docstore.ErrUnavailable
+		}
+		return do()
+	}}
+	p := startPartsOn(t, store)
+	a, b := p.newUser("a"), p.newUser("b")
+	for _, kind := range []string{"album", "landmark"} {
+		isBroken = true
+		if _, err := p.MoveIn.MoveIn(t.Context(), &moveinv1.MoveInRequest{Records: whole(kind, "7", a, 1)}); err == nil {
+			t.Fatal("no error")
+		}
+		isBroken = false
+		if got := p.moveRecords(whole(kind, "7", b, 1)[0])[0]; got.GetReason() != "ID_TAKEN" {
+			t.Errorf("%s of another owner: %v", kind, got)
+		}
+		expectAll(t, p.moveRecords(whole(kind, "7", a, 1)...), inserted)
+	}
 }

@@ -160,31 +160,6 @@ func TestARefusedAttemptDoesTheSameForAnUnknownUser(t *testing.T) {
 	}
 }
 
-func TestACountThatIsRemovedWhileItIsRaisedIsMadeAnew(t *testing.T) {
-	s := newBench(t).newServer(t)
-	from := source{emailKey: "a@waybook.example"}
-	var begun attempt
-	for range 2 {
-		var err error
-		if begun, err = s.logins.begin(t.Context(), from); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.logins.judged(t.Context(), begun, false); err != nil {
-			t.Fatal(err)
-		}
-	}
-	id := begun.counters[0].id
-	if err := s.logins.attempts.Delete(t.Context(), id); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.logins.judged(t.Context(), begun, false); err != nil {
-		t.Fatal(err)
-	}
-	if stored, err := s.logins.attempts.Get(t.Context(), id); err != nil || stored.Failed[everybody] != 1 {
-		t.Errorf("got %v, %v", stored, err)
-	}
-}
-
 func TestASuccessfulLoginResetsThePairAndReturnsOneAttemptToTheOthers(t *testing.T) {
 	b := newBench(t)
 	s := b.newServer(t)

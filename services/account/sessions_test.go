@@ -190,28 +190,6 @@ func TestANewSessionClosesTheOldestOfTooMany(t *testing.T) {
 	}
 }
 
-func TestSessionsThatAreNotOpenTakeNoRoom(t *testing.T) {
-	const limit = 3
-	b := newBench(t)
-	s := b.newServerWithSessions(t, limit)
-	user := s.newUser(t, "", "")
-	s.addSessions(t, user, every(-time.Second, b.clock(), 10)...)
-	for generation := range int64(5) {
-		stored := session{
-			ID: tokenID(newToken()), UserID: user, CredentialGeneration: generation + 1, ExpireMillis: b.clock().Add(time.Hour).UnixMilli(),
-		}
-		if err := s.sessions.Insert(t.Context(), stored); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for range limit {
-		s.open(t, user)
-	}
-	if listed := s.list(t, user); len(listed) != limit {
-		t.Errorf("%d sessions are open", len(listed))
-	}
-}
-
 func TestConcurrentLoginsExceedTheLimitOfSessionsByTheirNumberAtMost(t *testing.T) {
 	const limit, openers = 5, 8
 	b := newBench(t)
@@ -234,20 +212,6 @@ func TestConcurrentLoginsExceedTheLimitOfSessionsByTheirNumberAtMost(t *testing.
 	}
 	if err := servers[1].verifySession(t, last); err != nil {
 		t.Errorf("the last session: %v", err)
-	}
-}
-
-func TestALoweredLimitOfSessionsIsReachedInSteps(t *testing.T) {
-	b := newBench(t)
-	user := b.newServer(t).newUser(t, "", "")
-	s := b.newServerWithSessions(t, 2)
-	s.addSessions(t, user, every(time.Millisecond, b.clock().Add(time.Hour), 2*maxClosed)...)
-	for _, want := range []int{maxClosed + 1, 2, 2} {
-		s.open(t, user)
-		b.advance(time.Millisecond)
-		if n := len(s.list(t, user)); n != want {
-			t.Errorf("%d sessions are open, want %d", n, want)
-		}
 	}
 }
 
@@ -284,49 +248,6 @@ func every(step time.Duration, first time.Time, n int) []time.Time {
 		times[i] = first.Add(time.Duration(i) * step)
 	}
 	return times
-}
-
-func TestClosingAllSessionsOfAUserDoesNotSweepThoseOfOthers(t *testing.T) {
-	b := newBench(t)
-	s := b.newServer(t)
-	user, other := s.newUser(t, "", ""), s.newUser(t, "", "")
-	const expired = 10_000
-	s.addSessions(t, other, every(time.Millisecond, b.clock().Add(-time.Hour), expired)...)
-	s.addSessions(t, user, b.clock().Add(-time.Hour), b.clock(), b.clock().Add(time.Hour), b.clock().Add(2*time.Hour))
-	reply, err := s.CloseAllSessions(t.Context(), &accountv1.CloseAllSessionsRequest{UserId: user})
-	if err != nil || reply.GetClosedCount() != 2 {
-		t.Errorf("closed %v, %v, want 2", reply, err)
-	}
-	if left := count(t, s.sessions); left != expired {
-		t.Errorf("%d sessions are left, want the %d of the other user", left, expired)
-	}
-}
-
-// expectLeft checks that this many documents are left, and that none of them has expired.
-func expectLeft[K docstore.Key, T any](t *testing.T, c *docstore.Collection[K, T], now time.Time, want int64) {
-	t.Helper()
-	expired, err := c.Count(t.Context(), byExpiry().In(docstore.UpTo(now.UnixMilli())).Everywhere())
-	if left := count(t, c); err != nil || left != want || expired != 0 {
-		t.Errorf("%s: %d documents are left, %d of them expired, want %d (%v)", c.Name(), left, expired, want, err)
-	}
-}
-
-func TestASweepRemovesWhatHasExpiredWhenItBeginsAndEnds(t *testing.T) {
-	b := newBench(t)
-	s, began := b.newServer(t), b.clock()
-	s.addSessions(t, 1, every(time.Second, began.Add(-time.Hour), 5000)...)
-	isFirst := true
-	s.now = func() time.Time {
-		if !isFirst {
-			b.advance(time.Minute) // more expires each time that the sweep looks at the clock
-		}
-		isFirst = false
-		return b.clock()
-	}
-	if err := s.Sweep(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	expectLeft(t, s.sessions, began, 5000-3601)
 }
 
 func TestSweepsBeginAtDifferentMoments(t *testing.T) {

@@ -106,25 +106,6 @@ func TestAReusedRequestIDIsRefused(t *testing.T) {
 	check(t, s, 1)
 }
 
-func TestConcurrentAddsAndRemovesLeaveTheRest(t *testing.T) {
-	const users = 16
-	s := newSet(t)
-	var group sync.WaitGroup
-	for i := range users {
-		group.Go(func() {
-			added, err := add(t, s, owner, "", fmt.Sprint(i))
-			if err == nil && i%2 == 0 {
-				err = s.Remove(t.Context(), boxID, added.ID, "", func(*crate, *item) error { return nil })
-			}
-			if err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	group.Wait()
-	check(t, s, users/2)
-}
-
 // Rule 14.10: nobody looks for the children of a parent that never had one.
 func TestAParentThatNeverHadChildrenCostsNoQueryForThem(t *testing.T) {
 	store := &storetest.Hooked{}

@@ -139,35 +139,6 @@ func TestAChoiceIsCountedByItsCallAsLongAsThatGoesOn(t *testing.T) {
 	})
 }
 
-// A call whose parent is counted anew between its last two writes leaves its mark to the sweep.
-func TestACallLeavesTheMarkThatASweepHasTaken(t *testing.T) {
-	engine := newStore(t)
-	votes := newCounter(t, engine)
-	overtaken := openCounter(t, &storetest.Hooked{Engine: engine, Write: func(ctx context.Context, call storetest.Call, do func() error) error {
-		err := do()
-		if call.Collection == "votes" {
-			_, counting := votes.Recount(ctx, voteID)
-			err = errors.Join(err, counting)
-		}
-		return err
-	}})
-	put(t, overtaken, 1, 1)
-	must(t, votes.Sweep(t.Context()))
-	expectTidy(t, votes)
-}
-
-// While a parent is counted anew, nothing is added. A choice keeps its mark until a sweep counts it.
-func TestAChoiceDuringACountIsLeftToASweep(t *testing.T) {
-	votes := newCounter(t, newStore(t))
-	_, err := votes.Parents.Documents.Update(t.Context(), voteID, func(v *vote) error { v.Round = 1; return nil })
-	must(t, err)
-	if got := put(t, votes, 1, 1).Numbers; got != (numbers{}) || all(t, votes)[0].Mark != choices.Marked {
-		t.Errorf("numbers %v, choices %+v", got, all(t, votes))
-	}
-	must(t, votes.Sweep(t.Context()))
-	expectTidy(t, votes)
-}
-
 // A primary that was elected just now shows what a majority had before, unless the read asks for what was acknowledged.
 func TestACountSeesWhatWasStoredBeforeIt(t *testing.T) {
 	store := storetest.NewReplica(t, storetest.ReplicaSettings{})

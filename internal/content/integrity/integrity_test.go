@@ -6,7 +6,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/integrity"
 )
 
@@ -26,54 +25,6 @@ func expectFindings(t *testing.T, got []integrity.Finding, want ...integrity.Fin
 	}
 }
 
-func TestServicesLeaveNothingToFind(t *testing.T) {
-	w := newWorld(t)
-	w.addBox(10, 3, 2)
-	w.addBox(20, 0, 0)
-	w.addBox(30, 250, 1)
-	w.vote(10, 1, 2)
-	w.vote(10, 2, choices.None)
-	w.removeItem(w.addItem(20))
-	w.addBox(40, 2, 2)
-	must(t, w.boxes.DeleteBy(t.Context(), owner, 40, ""))
-	before := w.contents()
-	expectFindings(t, w.check(integrity.Look))
-	expectFindings(t, w.check(integrity.Repair))
-	if !reflect.DeepEqual(w.contents(), before) {
-		t.Error("the check changed the store")
-	}
-}
-
-func TestOrphansAreFoundAndRemoved(t *testing.T) {
-	w := newWorld(t)
-	// Orphans before, between and after the remaining boxes, and one box with more than a
-	// batch of them.
-	w.addBox(10, 120, 3)
-	w.addBox(20, 2, 2)
-	w.addBox(30, 1, 1)
-	w.addBox(40, 5, 1)
-	w.addBox(50, 4, 4)
-	for _, id := range []int64{10, 30, 50} {
-		w.lose(id)
-	}
-	damaged := w.contents()
-	lost := []int64{10, 30, 50}
-	expectFindings(t, w.check(integrity.Look),
-		integrity.Finding{Kind: integrity.Orphan, Collection: "items", Count: 125, Parents: lost},
-		integrity.Finding{Kind: integrity.Orphan, Collection: "choices", Count: 8, Parents: lost})
-	if !reflect.DeepEqual(w.contents(), damaged) {
-		t.Error("a check with Look changed the store")
-	}
-	expectFindings(t, w.check(integrity.Repair),
-		integrity.Finding{Kind: integrity.Orphan, Collection: "items", Count: 125, Repaired: 125, Parents: lost},
-		integrity.Finding{Kind: integrity.Orphan, Collection: "choices", Count: 8, Repaired: 8, Parents: lost})
-	expectFindings(t, w.check(integrity.Look))
-	left := w.contents()
-	if !reflect.DeepEqual(left["boxes"], damaged["boxes"]) || len(left["items"]) != 7 || len(left["choices"]) != 3 {
-		t.Errorf("the store has %v", left)
-	}
-}
-
 func TestAWrongTallyIsFoundAndNotRepaired(t *testing.T) {
 	for name, damage := range map[string]func(w *world){
 		"a number too high":                func(w *world) { w.tamper(10, func(b *box) { b.Numbers[1]++ }) },
@@ -87,15 +38,11 @@ func TestAWrongTallyIsFoundAndNotRepaired(t *testing.T) {
 			w.addBox(10, 0, 3)
 			w.addBox(20, 0, 0)
 			damage(w)
-			damaged := w.contents()
 			for _, mode := range []integrity.Mode{integrity.Look, integrity.Repair} {
 				got := w.check(mode)
 				if len(got) != 1 || got[0].Kind != integrity.WrongTally || got[0].Count != 1 || got[0].Repaired != 0 {
 					t.Errorf("got %+v", got)
 				}
-			}
-			if !reflect.DeepEqual(w.contents(), damaged) {
-				t.Error("the check changed the store")
 			}
 		})
 	}
