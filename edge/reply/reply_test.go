@@ -5,9 +5,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
-
-	"github.com/waybook/waybook/internal/text"
 )
 
 func TestADecimalThatJSONDoesNotHaveIsZero(t *testing.T) {
@@ -42,21 +39,6 @@ func TestAMomentIsWrittenAsTheLayoutSays(t *testing.T) {
 			t.Errorf("%v is written as %q, want %q", at, got, want)
 		}
 	}
-}
-
-// replaced returns a value as a writer writes it: with U+FFFD for characters that XML cannot
-// carry.
-func replaced(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); {
-		r, size := utf8.DecodeRuneInString(s[i:])
-		if !text.IsChar(r, size) {
-			r = utf8.RuneError
-		}
-		b.WriteRune(r)
-		i += size
-	}
-	return b.String()
 }
 
 func TestACharacterThatXMLCannotCarryIsReplacedInBothFormats(t *testing.T) {

@@ -13,7 +13,6 @@ import (
 	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
-	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/id"
@@ -180,37 +179,6 @@ func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
-	}
-}
-
-// attached are the collections of the attachments, in the order in which they open.
-var attached = []string{"box_items", "box_ballots", "box_comments", "box_recommendations"}
-
-func TestEveryAttachmentIsSweptAndConstrained(t *testing.T) {
-	w := newWorld(t)
-	var constrained []string
-	for _, each := range w.Constraints() {
-		constrained = append(constrained, each.Children)
-		findings, err := each.Check(t.Context(), integrity.Look, func(int) {})
-		if err != nil || len(findings) > 0 {
-			t.Errorf("%s: %v, %v", each.Children, findings, err)
-		}
-	}
-	if !slices.Equal(constrained, attached) {
-		t.Errorf("constraints on %v, want %v", constrained, attached)
-	}
-	count := func(name string) int64 { return w.count(t, name) }
-	must(t, w.DeleteBy(t.Context(), owner, boxID, ""))
-	for _, name := range attached {
-		if count(name) != 1 {
-			t.Errorf("before the sweep %s has %d documents", name, count(name))
-		}
-	}
-	must(t, w.Sweep(t.Context()))
-	for _, name := range attached {
-		if count(name) != 0 {
-			t.Errorf("after the sweep %s has %d documents", name, count(name))
-		}
 	}
 }
 

@@ -177,17 +177,3 @@ func TestAGrantChangesNothingElseInTheEntry(t *testing.T) {
 		t.Errorf("the entry is %+v, want %+v", got, want)
 	}
 }
-
-func TestARewardOutOfRangeIsRejectedAtStart(t *testing.T) {
-	f := newFixture(t, tenEach)
-	for _, reward := range []int64{-1, MaxReward + 1} {
-		if _, err := New(t.Context(), f.deps, Config{Reward: reward, Zone: time.UTC}); err == nil {
-			t.Errorf("%d is accepted", reward)
-		}
-	}
-	for _, reward := range []int64{0, MaxReward} {
-		if _, err := New(t.Context(), f.deps, Config{Reward: reward, Zone: time.UTC}); err != nil {
-			t.Errorf("%d: %v", reward, err)
-		}
-	}
-}

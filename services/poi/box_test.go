@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/waybook/waybook/internal/content/nearby"
-	"github.com/waybook/waybook/internal/docstore/observed"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
@@ -111,28 +110,6 @@ func TestABoxOfAnySizeMatchesBruteForce(t *testing.T) {
 	}
 	if most != len(pois) || some < 50 {
 		t.Errorf("%d boxes hold some, one holds %d", some, most)
-	}
-}
-
-func TestAStackAtOnePlaceIsPagedThroughOnce(t *testing.T) {
-	queries := 0
-	s := newObservedServer(t, func(call observed.Call) {
-		if call.Verb == "scan" {
-			queries++
-		}
-	})
-	var pois []poi
-	for id := range int64(2000) {
-		pois = append(pois, newLandmark(id+1, 25, 121))
-	}
-	s.store(t, pois)
-	queries = 0
-	if got, want := s.walkBox(t, inBox(world, 0), 100), checkedBox(pois, world, 0); !slices.Equal(got, want) {
-		t.Errorf("got %d of %d", len(got), len(want))
-	}
-	// Each of the 20 pages reads one batch of the rest of the stack. The last one also looks behind it.
-	if queries > 21 {
-		t.Errorf("%d queries were made", queries)
 	}
 }
 

@@ -146,33 +146,86 @@ func TestAChoiceIsCountedByItsCallAsLongAsThatGoesOn(t *testing.T) {
 	})
 }
 
-// A call whose parent is counted anew between its last two writes leaves its mark to the sweep.
-func TestACallLeavesTheMarkThatASweepHasTaken(t *testing.T) {
-	engine := newStore(t)
-	votes := newCounter(t, engine)
-	overtaken := openCounter(t, &storetest.Hooked{Engine: engine, Write: func(ctx context.Context, call storetest.Call, do func() error) error {
-		err := do()
-		if call.Collection == "votes" {
-			_, counting := votes.Recount(ctx, voteID)
-			err = errors.Join(err, counting)
+// A primary that was elected just now shows what a majority had before, unless the read asks for what was acknowledged.
+func TestACountSeesWhatWasStoredBeforeIt(t *testing.T) {
+	store := storetest.NewReplica(t, storetest.ReplicaSettings{})
+	votes := newCounter(t, store)
+	put(t, votes, voter, 2)
+	store.Remember(0)
+	put(t, votes, voter, 1)
+	put(t, votes, another, 1)
+	hasFailed := false
+	late := openCounter(t, &storetest.Hooked{Engine: store.Process(), Read: func(_ context.Context, call storetest.Call, do func() error) error {
+		if call.Collection == "choices" {
+			hasFailed = true
+			store.Fail(storetest.Failover{LateReads: 1})
+			defer store.Settle()
 		}
-		return err
+		return do()
 	}})
-	put(t, overtaken, 1, 1)
-	must(t, votes.Sweep(t.Context()))
+	_, err := late.Recount(t.Context(), voteID)
+	must(t, err)
+	if got := stored(t, votes).Numbers; got != (numbers{2}) || !hasFailed {
+		t.Errorf("numbers %v, has failed: %v", got, hasFailed)
+	}
 	expectTidy(t, votes)
 }
 
-// While a parent is counted anew, nothing is added. A choice keeps its mark until a sweep counts it.
-func TestAChoiceDuringACountIsLeftToASweep(t *testing.T) {
-	votes := newCounter(t, newStore(t))
-	_, err := votes.Parents.Documents.Update(t.Context(), voteID, func(v *vote) error { v.Round = 1; return nil })
-	must(t, err)
-	if got := put(t, votes, 1, 1).Numbers; got != (numbers{}) || all(t, votes)[0].Mark != choices.Marked {
-		t.Errorf("numbers %v, choices %+v", got, all(t, votes))
+// A choice that moves in while its parent is counted anew is left to a sweep, with both of its numbers.
+func TestAChoiceThatMovesInDuringACountIsCountedByASweep(t *testing.T) {
+	for name, c := range map[string]struct{ round, read int64 }{"a count is over": {2, 0}, "a count goes on": {1, 1}} {
+		t.Run(name, func(t *testing.T) {
+			votes := newCounter(t, newStore(t))
+			_, err := votes.Parents.Documents.Update(t.Context(), voteID, func(v *vote) error { v.Round = c.round; return nil })
+			must(t, err)
+			there, err := votes.Insert(t.Context(), []choices.MovedIn{{ParentID: voteID, UserID: 1, Round: c.read, Value: 2}}, false)
+			if must(t, err); len(there) > 0 {
+				t.Errorf("%+v are there", there)
+			}
+			if got := stored(t, votes); got.Numbers != (numbers{}) || got.Named != (numbers{}) {
+				t.Errorf("counted in another round: %+v", got)
+			}
+			must(t, votes.Sweep(t.Context()))
+			expectTidy(t, votes)
+			if got := stored(t, votes); got.Numbers != (numbers{0, 1}) || got.Named != (numbers{0, 1}) {
+				t.Errorf("after the sweep: %+v", got)
+			}
+		})
 	}
-	must(t, votes.Sweep(t.Context()))
-	expectTidy(t, votes)
+}
+
+// flaky makes a share of the writes of a store fail, half of them after they were done.
+type flaky struct {
+	mu      sync.Mutex
+	failing float64
+	failed  int
+}
+
+func newFlaky(engine docstore.Engine) (*storetest.Hooked, *flaky) {
+	f := &flaky{}
+	return &storetest.Hooked{Engine: engine, Write: f.write}, f
+}
+
+func (f *flaky) set(share float64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.failing = share
+}
+
+func (f *flaky) write(_ context.Context, _ storetest.Call, do func() error) error {
+	f.mu.Lock()
+	drawn, failing := rand.Float64(), f.failing
+	if drawn < failing {
+		f.failed++
+	}
+	f.mu.Unlock()
+	switch {
+	case drawn >= failing:
+		return do()
+	case drawn < failing/2:
+		return errors.Join(do(), storetest.ErrBroken)
+	}
+	return storetest.ErrBroken
 }
 
 // hiding is an account service that hides one user.

@@ -110,7 +110,7 @@ func (i *Interceptors) Unary(ctx context.Context, request any, info *grpc.UnaryS
 		return nil, err
 	}
 	reply, err = handler(ctx, request)
-	if status.Code(err) == codes.NotFound {
+	if failed := apierror.From(err); failed != nil && (failed.Kind == codes.NotFound || failed.Reason == "QUOTED_BLOG_NOT_FOUND") {
 		if isChanged, _ := resolve(ctx, info.Server, request, true); isChanged {
 			return handler(ctx, request)
 		}
