@@ -35,7 +35,7 @@ func runSuite(t *testing.T, settings suiteSettings, open func(t *testing.T) docs
 	groups := [][]testCase{orderCases(), sparseCases(), changesCases(), tombstoneCases(), placedCases(settings)}
 	if !settings.isShort {
 		groups = append(groups,
-			readCases(), duplicateCases(), createCases(), refusalCases(), updateCases(), changeCases(), raiseCases(), advanceCases(), manyCases(),
+			readCases(), duplicateCases(), createCases(), refusalCases(), updateCases(), changeCases(), modifyCases(), manyCases(),
 			pageCases(), budgetCases(), massCases(settings), contextCases(), openCases(), inspectionCases(), raceCases(), modelCases(settings))
 	}
 	for _, c := range slices.Concat(groups...) {
