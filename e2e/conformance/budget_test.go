@@ -12,14 +12,6 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-func budgetCases() []testCase {
-	return []testCase{
-		{"a page ends before it exceeds MaxPageBytes, and a walk returns each document once", pageBytes},
-		{"a page of documents with given ids is in the order of the ids, and each exists once", pagesOfIDs},
-		{"a document that is kept does not keep its neighbours alive", keptAlone},
-	}
-}
-
 // sizedPlaces returns places whose stored documents have the given sizes in bytes.
 func sizedPlaces(t *testing.T, sizes ...int) []place {
 	t.Helper()

@@ -10,14 +10,6 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-func raceCases() []testCase {
-	return []testCase{
-		{"concurrent updates of one document from 32 goroutines all take effect", updatesCount},
-		{"a read after a write sees the write, despite concurrent writers", readsOwnWrites},
-		{"Close waits for the calls in flight", closeWaits},
-	}
-}
-
 // at runs a function in n goroutines that start at the same time, and waits for them.
 func at(n int, do func(i int)) {
 	var running sync.WaitGroup

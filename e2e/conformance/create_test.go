@@ -13,16 +13,6 @@ import (
 	"github.com/waybook/waybook/internal/storetest"
 )
 
-func createCases() []testCase {
-	return []testCase{
-		{"Create makes the document of a request once, and returns it in its current state", createsOnce},
-		{"of many concurrent creates of one key exactly one succeeds", createOneWins},
-		{"many concurrent repeats of one request get the same document", createRepeatedAtOnce},
-		{"a request repeated while its document is being deleted succeeds", createWhileDeleted},
-		{"a request whose document is there at each try and gone after it succeeds in the end", createAfterRivals},
-	}
-}
-
 // member is a document that a request creates. It has a unique key, the email.
 type member struct {
 	ID         int64  `bson:"_id"`

@@ -11,13 +11,6 @@ import (
 	"github.com/waybook/waybook/internal/id"
 )
 
-func contextCases() []testCase {
-	return []testCase{
-		{"a call with an ended context fails with the context's error and does nothing", contextDone},
-		{"a call after Close is unavailable, and closing again does nothing", afterClose},
-	}
-}
-
 // calls returns a call of each method of the port that takes a context.
 func calls(engine docstore.Engine, c *places) map[string]func(context.Context) error {
 	late := placeSpec()
@@ -80,13 +73,6 @@ func afterClose(t *testing.T, engine docstore.Engine) {
 	must(t, engine.Close())
 }
 
-func openCases() []testCase {
-	return []testCase{
-		{"a collection can be opened again with the same declaration, and with no other", opensAgain},
-		{"an invalid declaration is refused", senselessSpecs},
-	}
-}
-
 func opensAgain(t *testing.T, engine docstore.Engine) {
 	first, second := openPlaces(t, engine), openPlaces(t, engine)
 	must(t, first.Insert(t.Context(), somePlace(1)))
@@ -142,13 +128,6 @@ func senselessSpecs(t *testing.T, engine docstore.Engine) {
 		if _, err := engine.Open(t.Context(), spec); err == nil || spec.Validate() == nil {
 			t.Errorf("%+v was opened", spec)
 		}
-	}
-}
-
-func inspectionCases() []testCase {
-	return []testCase{
-		{"Inspect of a collection that does not exist finds nothing and creates nothing", inspectsNothing},
-		{"Inspect of a collection as declared finds all indexes, reads it, and refuses every write", inspectionRefusesWrites},
 	}
 }
 

@@ -6,12 +6,6 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-func manyCases() []testCase {
-	return []testCase{
-		{"UpdateMany runs again for the documents that another writer changed", updateManyRunsAgain},
-	}
-}
-
 func updateManyRunsAgain(t *testing.T, engine docstore.Engine) {
 	c := placesWith(t, engine, somePlaces(1, 3)...)
 	calls := make(map[int64]int)
@@ -33,17 +27,6 @@ func updateManyRunsAgain(t *testing.T, engine docstore.Engine) {
 	}
 	want[1].Title += "!!"
 	wantContents(t, c, want)
-}
-
-func massCases(settings suiteSettings) []testCase {
-	return []testCase{
-		{"DeleteAll of a range deletes any number of documents", func(t *testing.T, engine docstore.Engine) {
-			deletesLongRange(t, engine, settings.deleted)
-		}},
-		{"one call may insert, read and delete many documents", func(t *testing.T, engine docstore.Engine) {
-			manyAtOnce(t, engine, settings.many)
-		}},
-	}
 }
 
 // deletesLongRange deletes the documents that expired, in the order of an index that many of

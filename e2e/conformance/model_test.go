@@ -25,12 +25,6 @@ type failer interface {
 	Fatalf(format string, args ...any)
 }
 
-func modelCases(settings suiteSettings) []testCase {
-	return []testCase{{"a random program has the same effect as on a map", func(t *testing.T, engine docstore.Engine) {
-		againstModel(t, engine, settings.programs)
-	}}}
-}
-
 // maxProgramSteps keeps a failing program readable.
 const maxProgramSteps = 30
 

@@ -9,16 +9,6 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-func pageCases() []testCase {
-	return []testCase{
-		{"the last page has no next page token, even if it is full, and may be very large", lastPage},
-		{"documents that exist during the whole walk appear exactly once", othersComeAndGo},
-		{"a page token stays valid after its document is deleted", tokenOutlives},
-		{"a page token of another query is refused", badTokens},
-		{"Batches returns all documents or as many as wanted, and can be stopped early or by an error", batches},
-	}
-}
-
 func lastPage(t *testing.T, engine docstore.Engine) {
 	c := placesWith(t, engine, somePlaces(1, 6)...)
 	page := firstPage(t, c, docstore.Query{Where: byCode().All(), Limit: 6})
@@ -151,14 +141,6 @@ func batches(t *testing.T, engine docstore.Engine) {
 			}
 		}
 		wantEqual(t, "rounds", rounds, 1)
-	}
-}
-
-func orderCases() []testCase {
-	return []testCase{
-		{"integers sort by value, and ranges of them compare by value", integersSort},
-		{"strings sort by their bytes, and ranges of them compare by bytes", stringsSort},
-		{"strings with zero bytes sort by their bytes", zeroBytesSort},
 	}
 }
 

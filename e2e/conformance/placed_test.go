@@ -16,25 +16,6 @@ import (
 	"github.com/waybook/waybook/internal/storetest"
 )
 
-func placedCases(settings suiteSettings) []testCase {
-	return []testCase{
-		{"a selection of a sharded collection names a place or says that it asks everywhere", placeNamed},
-		{"a document in another place than its place fields name is refused", misplacedRefused},
-		{"a text names the place of its document", textNamesPlace},
-		{"documents of all places are read, changed and deleted by id", placedByID},
-		{"a selection in a place finds the documents there, in order", placedSelections},
-		{"a unique index that is walked has an order over all places", placedWalk},
-		{"a unique index refuses a second document with the key in its place", placedDuplicates},
-		{"a document is returned as it was stored", placedBytes},
-		{"Highest returns the highest id of a place", highestOfPlace},
-		{"Create goes on behind a source that was far ahead of the clock", func(t *testing.T, engine docstore.Engine) {
-			createBehind(t, engine, settings.many)
-		}},
-		{"ids that sole sources draw in a place grow although the clock is behind after a restart", createAfterAStep},
-		{"64 writers with two sources create in one place", createTogether},
-	}
-}
-
 // leaf is a document in the place of its tree.
 type leaf struct {
 	ID         int64  `bson:"_id"`

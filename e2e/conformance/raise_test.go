@@ -11,20 +11,6 @@ import (
 	"github.com/waybook/waybook/internal/id"
 )
 
-func modifyCases() []testCase {
-	return []testCase{
-		{"Modify raises or adds to a field, and returns what it was", raises},
-		{"a raise leaves the revision alone and counts itself, unless it sets fields", raiseCounts},
-		{"Modify changes only a document that meets its conditions", raisesOnCondition},
-		{"Modify refuses fields that it cannot change without a read", raiseRefuses},
-		{"an update that has read what Modify sets runs again", raiseDuringUpdate},
-		{"of concurrent updates, raises and additions all take effect", raisesAndUpdates},
-		{"Modify sets integers of an index and texts, and marks what has changed", sets},
-		{"Plus adds inside an embedded document and an array", advancesInside},
-		{"ModifyMany makes the edits whose conditions hold", modifiesMany},
-	}
-}
-
 // tally is a document with integers that may be missing.
 type tally struct {
 	ID    int64  `bson:"_id"`
@@ -289,12 +275,6 @@ func modifiesMany(t *testing.T, engine docstore.Engine) {
 	made, err = c.ModifyMany(t.Context(), nil)
 	must(t, err)
 	wantEqual(t, "made of none", made, int64(0))
-}
-
-func sparseCases() []testCase {
-	return []testCase{
-		{"a deletion and an update may require that a field is missing", requiresMissing},
-	}
 }
 
 func requiresMissing(t *testing.T, engine docstore.Engine) {

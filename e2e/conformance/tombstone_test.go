@@ -14,25 +14,6 @@ import (
 	"github.com/waybook/waybook/internal/id"
 )
 
-func tombstoneCases() []testCase {
-	return []testCase{
-		{"a deleted document is in no read, list or count, and no write changes it", goneForAll},
-		{"the id and the keys of a deleted document stay taken, and a deletion may free a key", goneKeepsKeys},
-		{"a deletion whose conditions the document does not meet changes nothing", deletesOnCondition},
-		{"a tombstone has the id, the next revision and the keys, and nothing else", tombstonesAreBare},
-		{"a change that expects the revision of a tombstone finds no document", goneAtItsRevision},
-		{"what a version deletes that does not know a field loses that field in the end", deletesUnknown},
-		{"a tombstone that is inserted is one", insertsTombstones},
-		{"a repeated create of what was deleted is refused as gone", createGone},
-		{"the highest id may be that of a deleted document", highestIsGone},
-		{"a sweep purges what is deleted, and again, as long as calls from before may run", sweepsAgain},
-		{"a tombstone goes once followers do not need it and no source can draw its id", sweepsForGood},
-		{"a tombstone of an earlier deletion is not forgotten", sweepsTheSame},
-		{"tombstones come in the order in which they became due, in pages", tombstonesInOrder},
-		{"a collection with tombstones refuses DeleteAll, and one without refuses sweeps", refusesTombstones},
-	}
-}
-
 // grave is a document of a collection with tombstones.
 type grave struct {
 	ID         int64  `bson:"_id"`
