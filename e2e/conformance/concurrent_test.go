@@ -24,20 +24,6 @@ func at(n int, do func(i int)) {
 	running.Wait()
 }
 
-func updatesCount(t *testing.T, engine docstore.Engine) {
-	const writers, each = 32, 3
-	c := placesWith(t, engine, somePlace(1))
-	at(writers, func(int) {
-		for range each {
-			if _, err := c.Update(t.Context(), int64(1), func(p *place) error { p.Seen++; return nil }); err != nil {
-				t.Error(err)
-			}
-		}
-	})
-	got := documentOf(t, c, int64(1))
-	wantEqual(t, "seen", got.Seen, int64(writers*each))
-}
-
 func readsOwnWrites(t *testing.T, engine docstore.Engine) {
 	c := openPlaces(t, engine)
 	at(8, func(i int) {

@@ -228,13 +228,3 @@ func inspectsOtherwise(t *testing.T, open func(t *testing.T) docstore.Engine) {
 	wantContents(t, openPlaces(t, engine), somePlaces(1, 10))
 	must(t, engine.Close())
 }
-
-func inspectsOtherID(t *testing.T, open func(t *testing.T) docstore.Engine) {
-	engine := open(t)
-	insertAll(t, openPlaces(t, engine), somePlaces(1, 2))
-	spec := placeSpec()
-	spec.ID = docstore.String
-	_, err := engine.Inspect(t.Context(), spec)
-	wantPlain(t, err)
-	must(t, engine.Close())
-}

@@ -229,21 +229,9 @@ func placedSelections(t *testing.T, engine docstore.Engine) {
 		return int(a.ID - b.ID)
 	})
 	wantEqual(t, "walked", walked, idsOf(byTreeThenID))
-	wantEqual(t, "deleted", deleteWhere(t, c, byTree().Is(placedID(1, 40_000))), int64(3))
-	wantEqual(t, "left", countOf(t, c, docstore.All(docstore.IDIndex).Everywhere()), int64(9))
-}
-
-func placedWalk(t *testing.T, engine docstore.Engine) {
-	c := openLeaves(t, engine)
-	all := insertLeaves(t, c)
 	wantEqual(t, "all", pageOf(t, c, byColorOnce().All().Everywhere()), idsOf(all))
 	wantEqual(t, "one color", pageOf(t, c, byColorOnce().First(3).Everywhere()), idsOf(all[4:8]))
 	wantEqual(t, "one leaf", pageOf(t, c, byColorOnce().Is(3, placedID(1, 1))), []int64{placedID(3, 1)})
-}
-
-func placedDuplicates(t *testing.T, engine docstore.Engine) {
-	c := openLeaves(t, engine)
-	insertLeaves(t, c)
 	second := newLeaf(9, 1)
 	second.RequestKey = "3"
 	wantDuplicate(t, c.Insert(t.Context(), second), docstore.RequestIndex)
@@ -252,6 +240,8 @@ func placedDuplicates(t *testing.T, engine docstore.Engine) {
 	wantDuplicate(t, c.Insert(t.Context(), newLeaf(3, 1)), docstore.IDIndex)
 	_, err := c.Update(t.Context(), placedID(2, 1), func(l *leaf) error { l.Color = 3; return nil })
 	wantDuplicate(t, err, "color_once")
+	wantEqual(t, "deleted", deleteWhere(t, c, byTree().Is(placedID(1, 40_000))), int64(3))
+	wantEqual(t, "left", countOf(t, c, docstore.All(docstore.IDIndex).Everywhere()), int64(9))
 }
 
 func placedBytes(t *testing.T, engine docstore.Engine) {
@@ -356,14 +346,5 @@ func createTogether(t *testing.T, engine docstore.Engine) {
 			}
 			seen[each.ID] = true
 		}
-	}
-	// One caller after the other, in turns.
-	last := int64(0)
-	for n := range 10 {
-		created := createLeaf(t, c, sources[n%2], place, "turn "+strconv.Itoa(n))
-		if created.ID <= last {
-			t.Errorf("%d was created after %d", created.ID, last)
-		}
-		last = created.ID
 	}
 }

@@ -64,6 +64,14 @@ func goneForAll(t *testing.T, engine docstore.Engine) {
 	c := someGraves(t, engine, 3)
 	must(t, c.Delete(t.Context(), 2))
 	wantError(t, c.Delete(t.Context(), 2), docstore.ErrNotFound)
+	table := openTable(t, engine, graveSpec())
+	revision, err := docstore.RevisionOf(withTombstones(t, engine)[1])
+	must(t, err)
+	late := setting(t, 2, revision, bson.E{Key: "owner", Value: int64(7)}) // expects the revision of the tombstone
+	wantError(t, updateOf(t, table, late), docstore.ErrNotFound)
+	made, err := table.UpdateMany(t.Context(), []docstore.Change{late})
+	must(t, err)
+	wantEqual(t, "made", made, int64(0))
 	for _, get := range []func() (grave, error){
 		func() (grave, error) { return c.Get(t.Context(), 2) },
 		func() (grave, error) { return c.Get(t.Context(), 2, docstore.Linearizable) },
@@ -98,6 +106,10 @@ func goneForAll(t *testing.T, engine docstore.Engine) {
 		wantEqual(t, "listed back by "+where.Index(), graveIDs(walk(t, c, docstore.Query{Where: where, Limit: 1, Descending: true})), []int64{3, 1})
 		wantEqual(t, "counted by "+where.Index(), countOf(t, c, where), int64(2))
 	}
+	must(t, c.Delete(t.Context(), 3))
+	highest, err := c.Highest(t.Context(), 1)
+	must(t, err)
+	wantEqual(t, "the highest id, which is that of a tombstone", highest, int64(3))
 }
 
 func goneKeepsKeys(t *testing.T, engine docstore.Engine) {
@@ -169,20 +181,6 @@ func tombstonesAreBare(t *testing.T, engine docstore.Engine) {
 	wantEqual(t, "gone", gone, map[int64]int64{1: docstore.Going})
 }
 
-func goneAtItsRevision(t *testing.T, engine docstore.Engine) {
-	c, table := someGraves(t, engine, 1), openTable(t, engine, graveSpec())
-	must(t, c.Delete(t.Context(), 1))
-	before := withTombstones(t, engine)
-	revision, err := docstore.RevisionOf(before[0])
-	must(t, err)
-	change := setting(t, 1, revision, bson.E{Key: "owner", Value: int64(7)})
-	wantError(t, updateOf(t, table, change), docstore.ErrNotFound)
-	made, err := table.UpdateMany(t.Context(), []docstore.Change{change})
-	must(t, err)
-	wantEqual(t, "made", made, int64(0))
-	wantEqual(t, "the tombstone", withTombstones(t, engine), before)
-}
-
 // oldGrave is a grave as an older version knows it.
 type oldGrave struct {
 	ID         int64  `bson:"_id"`
@@ -246,14 +244,6 @@ func createGone(t *testing.T, engine docstore.Engine) {
 	}
 	_, _, err = docstore.Answered(t.Context(), c, docstore.Request{By: byRequest().All(), ID: "r"})
 	wantError(t, err, docstore.ErrGone)
-}
-
-func highestIsGone(t *testing.T, engine docstore.Engine) {
-	c := someGraves(t, engine, 3)
-	must(t, c.Delete(t.Context(), 3))
-	highest, err := c.Highest(t.Context(), 1)
-	must(t, err)
-	wantEqual(t, "highest", highest, int64(3))
 }
 
 func sweepsAgain(t *testing.T, engine docstore.Engine) {
