@@ -8,13 +8,6 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-func changeCases() []testCase {
-	return []testCase{
-		{"an update leaves the fields alone that the program's type does not have", unknownFieldsSurvive},
-		{"an update of nothing writes nothing", emptyUpdate},
-	}
-}
-
 // The new version of a program has fields that its old version does not have: at the top,
 // in an embedded document and in the documents of an array.
 type (

@@ -10,14 +10,6 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-func raceCases() []testCase {
-	return []testCase{
-		{"concurrent updates of one document from 32 goroutines all take effect", updatesCount},
-		{"a read after a write sees the write, despite concurrent writers", readsOwnWrites},
-		{"Close waits for the calls in flight", closeWaits},
-	}
-}
-
 // at runs a function in n goroutines that start at the same time, and waits for them.
 func at(n int, do func(i int)) {
 	var running sync.WaitGroup
@@ -30,20 +22,6 @@ func at(n int, do func(i int)) {
 	}
 	close(start)
 	running.Wait()
-}
-
-func updatesCount(t *testing.T, engine docstore.Engine) {
-	const writers, each = 32, 3
-	c := placesWith(t, engine, somePlace(1))
-	at(writers, func(int) {
-		for range each {
-			if _, err := c.Update(t.Context(), int64(1), func(p *place) error { p.Seen++; return nil }); err != nil {
-				t.Error(err)
-			}
-		}
-	})
-	got := documentOf(t, c, int64(1))
-	wantEqual(t, "seen", got.Seen, int64(writers*each))
 }
 
 func readsOwnWrites(t *testing.T, engine docstore.Engine) {

@@ -259,8 +259,6 @@ func scanPlaces(t failer, table docstore.Table, scan docstore.Scan) (got []place
 	return got, more
 }
 
-var directions = []bool{false, true}
-
 // turned returns places in the order of a walk.
 func turned[T any](all []T, isDescending bool) []T {
 	all = slices.Clone(all)

@@ -6,22 +6,10 @@ import (
 	"fmt"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/storetest"
 )
-
-func createCases() []testCase {
-	return []testCase{
-		{"Create makes the document of a request once, and returns it in its current state", createsOnce},
-		{"of many concurrent creates of one key exactly one succeeds", createOneWins},
-		{"many concurrent repeats of one request get the same document", createRepeatedAtOnce},
-		{"a request repeated while its document is being deleted succeeds", createWhileDeleted},
-		{"a request whose document is there at each try and gone after it succeeds in the end", createAfterRivals},
-	}
-}
 
 // member is a document that a request creates. It has a unique key, the email.
 type member struct {
@@ -207,20 +195,5 @@ func countInserts(count *int) storetest.Hook {
 			*count++
 		}
 		return do()
-	}
-}
-
-// createAfterAStep creates, sets the clock back and restarts twice.
-func createAfterAStep(t *testing.T, engine docstore.Engine) {
-	c, latest := openLeaves(t, engine), int64(0)
-	for _, minute := range []int{30, 20, 25} {
-		source := id.NewSoleSource(func() time.Time { return time.Date(2026, 5, 1, 12, minute, 0, 0, time.UTC) })
-		for n := range 3 {
-			made := createLeaf(t, c, source, 7, fmt.Sprintf("%d of minute %d", n, minute))
-			if made.ID <= latest {
-				t.Errorf("%d comes after %d", made.ID, latest)
-			}
-			latest = made.ID
-		}
 	}
 }

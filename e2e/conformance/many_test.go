@@ -6,13 +6,6 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-func manyCases() []testCase {
-	return []testCase{
-		{"UpdateMany runs again for the documents that another writer changed", updateManyRunsAgain},
-		{"ModifyMany makes the edits whose conditions hold", modifiesMany},
-	}
-}
-
 func updateManyRunsAgain(t *testing.T, engine docstore.Engine) {
 	c := placesWith(t, engine, somePlaces(1, 3)...)
 	calls := make(map[int64]int)
@@ -34,34 +27,6 @@ func updateManyRunsAgain(t *testing.T, engine docstore.Engine) {
 	}
 	want[1].Title += "!!"
 	wantContents(t, c, want)
-}
-
-func modifiesMany(t *testing.T, engine docstore.Engine) {
-	c := placesWith(t, engine, somePlaces(1, 4)...)
-	if1 := []docstore.Condition{docstore.Is("seen", int64(1))}
-	made, err := c.ModifyMany(t.Context(), map[int64]docstore.Edit{
-		1: {Set: map[string]any{"seen": docstore.Plus(2)}}, 2: {Set: map[string]any{"note": "changed"}},
-		3: {If: if1, Set: map[string]any{"seen": docstore.Plus(2)}}, 9: {Set: map[string]any{"seen": docstore.Plus(2)}},
-	})
-	must(t, err)
-	wantEqual(t, "made", made, int64(2))
-	want := somePlaces(1, 4)
-	want[0].Seen, want[1].Note = want[0].Seen+2, "changed"
-	wantContents(t, c, want)
-	made, err = c.ModifyMany(t.Context(), nil)
-	must(t, err)
-	wantEqual(t, "made of none", made, int64(0))
-}
-
-func massCases(settings suiteSettings) []testCase {
-	return []testCase{
-		{"DeleteAll of a range deletes any number of documents", func(t *testing.T, engine docstore.Engine) {
-			deletesLongRange(t, engine, settings.deleted)
-		}},
-		{"one call may insert, read and delete many documents", func(t *testing.T, engine docstore.Engine) {
-			manyAtOnce(t, engine, settings.many)
-		}},
-	}
 }
 
 // deletesLongRange deletes the documents that expired, in the order of an index that many of

@@ -9,16 +9,6 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-func pageCases() []testCase {
-	return []testCase{
-		{"the last page has no next page token, even if it is full, and may be very large", lastPage},
-		{"documents that exist during the whole walk appear exactly once", othersComeAndGo},
-		{"a page token stays valid after its document is deleted", tokenOutlives},
-		{"a page token of another query is refused", badTokens},
-		{"Batches returns all documents or as many as wanted, and can be stopped early or by an error", batches},
-	}
-}
-
 func lastPage(t *testing.T, engine docstore.Engine) {
 	c := placesWith(t, engine, somePlaces(1, 6)...)
 	page := firstPage(t, c, docstore.Query{Where: byCode().All(), Limit: 6})
@@ -60,19 +50,15 @@ func othersComeAndGo(t *testing.T, engine docstore.Engine) {
 			if round < 10 {
 				must(t, c.Delete(t.Context(), round*4+1))
 			}
+			if last := page.Documents[len(page.Documents)-1].ID; last%2 == 0 && len(stay) == 20 { // the token is that of a document that is gone
+				must(t, c.Delete(t.Context(), last))
+				stay = slices.DeleteFunc(stay, func(p place) bool { return p.ID == last })
+				seen = slices.DeleteFunc(seen, func(p place) bool { return p.ID == last })
+			}
 		}
 		isFleeting := func(p place) bool { return p.ID%2 != 0 }
 		wantEqual(t, o.index, slices.DeleteFunc(seen, isFleeting), o.pick(stay, nil))
 	}
-}
-
-func tokenOutlives(t *testing.T, engine docstore.Engine) {
-	c := placesWith(t, engine, somePlaces(1, 9)...)
-	query := docstore.Query{Where: byOwner().Is(1), Limit: 1}
-	page := firstPage(t, c, query)
-	must(t, c.Delete(t.Context(), page.Documents[0].ID))
-	query.Token = page.Next
-	wantEqual(t, "the rest", walk(t, c, query), []place{somePlace(4), somePlace(7)})
 }
 
 func badTokens(t *testing.T, engine docstore.Engine) {
@@ -151,14 +137,6 @@ func batches(t *testing.T, engine docstore.Engine) {
 			}
 		}
 		wantEqual(t, "rounds", rounds, 1)
-	}
-}
-
-func orderCases() []testCase {
-	return []testCase{
-		{"integers sort by value, and ranges of them compare by value", integersSort},
-		{"strings sort by their bytes, and ranges of them compare by bytes", stringsSort},
-		{"strings with zero bytes sort by their bytes", zeroBytesSort},
 	}
 }
 

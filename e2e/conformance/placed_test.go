@@ -16,25 +16,6 @@ import (
 	"github.com/waybook/waybook/internal/storetest"
 )
 
-func placedCases(settings suiteSettings) []testCase {
-	return []testCase{
-		{"a selection of a sharded collection names a place or says that it asks everywhere", placeNamed},
-		{"a document in another place than its place fields name is refused", misplacedRefused},
-		{"a text names the place of its document", textNamesPlace},
-		{"documents of all places are read, changed and deleted by id", placedByID},
-		{"a selection in a place finds the documents there, in order", placedSelections},
-		{"a unique index that is walked has an order over all places", placedWalk},
-		{"a unique index refuses a second document with the key in its place", placedDuplicates},
-		{"a document is returned as it was stored", placedBytes},
-		{"Highest returns the highest id of a place", highestOfPlace},
-		{"Create goes on behind a source that was far ahead of the clock", func(t *testing.T, engine docstore.Engine) {
-			createBehind(t, engine, settings.many)
-		}},
-		{"ids that sole sources draw in a place grow although the clock is behind after a restart", createAfterAStep},
-		{"64 writers with two sources create in one place", createTogether},
-	}
-}
-
 // leaf is a document in the place of its tree.
 type leaf struct {
 	ID         int64  `bson:"_id"`
@@ -248,21 +229,9 @@ func placedSelections(t *testing.T, engine docstore.Engine) {
 		return int(a.ID - b.ID)
 	})
 	wantEqual(t, "walked", walked, idsOf(byTreeThenID))
-	wantEqual(t, "deleted", deleteWhere(t, c, byTree().Is(placedID(1, 40_000))), int64(3))
-	wantEqual(t, "left", countOf(t, c, docstore.All(docstore.IDIndex).Everywhere()), int64(9))
-}
-
-func placedWalk(t *testing.T, engine docstore.Engine) {
-	c := openLeaves(t, engine)
-	all := insertLeaves(t, c)
 	wantEqual(t, "all", pageOf(t, c, byColorOnce().All().Everywhere()), idsOf(all))
 	wantEqual(t, "one color", pageOf(t, c, byColorOnce().First(3).Everywhere()), idsOf(all[4:8]))
 	wantEqual(t, "one leaf", pageOf(t, c, byColorOnce().Is(3, placedID(1, 1))), []int64{placedID(3, 1)})
-}
-
-func placedDuplicates(t *testing.T, engine docstore.Engine) {
-	c := openLeaves(t, engine)
-	insertLeaves(t, c)
 	second := newLeaf(9, 1)
 	second.RequestKey = "3"
 	wantDuplicate(t, c.Insert(t.Context(), second), docstore.RequestIndex)
@@ -271,6 +240,8 @@ func placedDuplicates(t *testing.T, engine docstore.Engine) {
 	wantDuplicate(t, c.Insert(t.Context(), newLeaf(3, 1)), docstore.IDIndex)
 	_, err := c.Update(t.Context(), placedID(2, 1), func(l *leaf) error { l.Color = 3; return nil })
 	wantDuplicate(t, err, "color_once")
+	wantEqual(t, "deleted", deleteWhere(t, c, byTree().Is(placedID(1, 40_000))), int64(3))
+	wantEqual(t, "left", countOf(t, c, docstore.All(docstore.IDIndex).Everywhere()), int64(9))
 }
 
 func placedBytes(t *testing.T, engine docstore.Engine) {
@@ -375,14 +346,5 @@ func createTogether(t *testing.T, engine docstore.Engine) {
 			}
 			seen[each.ID] = true
 		}
-	}
-	// One caller after the other, in turns.
-	last := int64(0)
-	for n := range 10 {
-		created := createLeaf(t, c, sources[n%2], place, "turn "+strconv.Itoa(n))
-		if created.ID <= last {
-			t.Errorf("%d was created after %d", created.ID, last)
-		}
-		last = created.ID
 	}
 }

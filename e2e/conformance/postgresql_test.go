@@ -16,8 +16,7 @@ var withZeroBytes = []string{"strings with zero bytes sort by their bytes"}
 var ofOneDocument = []string{
 	"a follower that is killed at random has a copy of the store in the end",
 	"a request repeated while its document is being deleted succeeds",
-	"of concurrent updates and raises all take effect",
-	"concurrent updates of one document from 32 goroutines all take effect",
+	"of concurrent updates, raises and additions all take effect",
 }
 
 func TestMongoEngineOnPostgreSQL(t *testing.T) {

@@ -10,16 +10,6 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-func readCases() []testCase {
-	return []testCase{
-		{"a document is read back as it was stored", comesBack},
-		{"an indexed integer of 32 bits is found and sorted by its value", smallIntegers},
-		{"a selection, an id, a position or a limit that does not fit is refused", misfitSelections},
-		{"the caller may change documents that a table returns", callersOwn},
-		{"collections are independent of each other", collectionsApart},
-	}
-}
-
 func comesBack(t *testing.T, engine docstore.Engine) {
 	type nested struct {
 		Lat  float64 `bson:"lat"`

@@ -14,25 +14,6 @@ import (
 	"github.com/waybook/waybook/internal/id"
 )
 
-func tombstoneCases() []testCase {
-	return []testCase{
-		{"a deleted document is in no read, list or count, and no write changes it", goneForAll},
-		{"the id and the keys of a deleted document stay taken, and a deletion may free a key", goneKeepsKeys},
-		{"a deletion whose conditions the document does not meet changes nothing", deletesOnCondition},
-		{"a tombstone has the id, the next revision and the keys, and nothing else", tombstonesAreBare},
-		{"a change that expects the revision of a tombstone finds no document", goneAtItsRevision},
-		{"what a version deletes that does not know a field loses that field in the end", deletesUnknown},
-		{"a tombstone that is inserted is one", insertsTombstones},
-		{"a repeated create of what was deleted is refused as gone", createGone},
-		{"the highest id may be that of a deleted document", highestIsGone},
-		{"a sweep purges what is deleted, and again, as long as calls from before may run", sweepsAgain},
-		{"a tombstone goes once followers do not need it and no source can draw its id", sweepsForGood},
-		{"a tombstone of an earlier deletion is not forgotten", sweepsTheSame},
-		{"tombstones come in the order in which they became due, in pages", tombstonesInOrder},
-		{"a collection with tombstones refuses DeleteAll, and one without refuses sweeps", refusesTombstones},
-	}
-}
-
 // grave is a document of a collection with tombstones.
 type grave struct {
 	ID         int64  `bson:"_id"`
@@ -83,6 +64,14 @@ func goneForAll(t *testing.T, engine docstore.Engine) {
 	c := someGraves(t, engine, 3)
 	must(t, c.Delete(t.Context(), 2))
 	wantError(t, c.Delete(t.Context(), 2), docstore.ErrNotFound)
+	table := openTable(t, engine, graveSpec())
+	revision, err := docstore.RevisionOf(withTombstones(t, engine)[1])
+	must(t, err)
+	late := setting(t, 2, revision, bson.E{Key: "owner", Value: int64(7)}) // expects the revision of the tombstone
+	wantError(t, updateOf(t, table, late), docstore.ErrNotFound)
+	made, err := table.UpdateMany(t.Context(), []docstore.Change{late})
+	must(t, err)
+	wantEqual(t, "made", made, int64(0))
 	for _, get := range []func() (grave, error){
 		func() (grave, error) { return c.Get(t.Context(), 2) },
 		func() (grave, error) { return c.Get(t.Context(), 2, docstore.Linearizable) },
@@ -117,6 +106,10 @@ func goneForAll(t *testing.T, engine docstore.Engine) {
 		wantEqual(t, "listed back by "+where.Index(), graveIDs(walk(t, c, docstore.Query{Where: where, Limit: 1, Descending: true})), []int64{3, 1})
 		wantEqual(t, "counted by "+where.Index(), countOf(t, c, where), int64(2))
 	}
+	must(t, c.Delete(t.Context(), 3))
+	highest, err := c.Highest(t.Context(), 1)
+	must(t, err)
+	wantEqual(t, "the highest id, which is that of a tombstone", highest, int64(3))
 }
 
 func goneKeepsKeys(t *testing.T, engine docstore.Engine) {
@@ -188,20 +181,6 @@ func tombstonesAreBare(t *testing.T, engine docstore.Engine) {
 	wantEqual(t, "gone", gone, map[int64]int64{1: docstore.Going})
 }
 
-func goneAtItsRevision(t *testing.T, engine docstore.Engine) {
-	c, table := someGraves(t, engine, 1), openTable(t, engine, graveSpec())
-	must(t, c.Delete(t.Context(), 1))
-	before := withTombstones(t, engine)
-	revision, err := docstore.RevisionOf(before[0])
-	must(t, err)
-	change := setting(t, 1, revision, bson.E{Key: "owner", Value: int64(7)})
-	wantError(t, updateOf(t, table, change), docstore.ErrNotFound)
-	made, err := table.UpdateMany(t.Context(), []docstore.Change{change})
-	must(t, err)
-	wantEqual(t, "made", made, int64(0))
-	wantEqual(t, "the tombstone", withTombstones(t, engine), before)
-}
-
 // oldGrave is a grave as an older version knows it.
 type oldGrave struct {
 	ID         int64  `bson:"_id"`
@@ -265,14 +244,6 @@ func createGone(t *testing.T, engine docstore.Engine) {
 	}
 	_, _, err = docstore.Answered(t.Context(), c, docstore.Request{By: byRequest().All(), ID: "r"})
 	wantError(t, err, docstore.ErrGone)
-}
-
-func highestIsGone(t *testing.T, engine docstore.Engine) {
-	c := someGraves(t, engine, 3)
-	must(t, c.Delete(t.Context(), 3))
-	highest, err := c.Highest(t.Context(), 1)
-	must(t, err)
-	wantEqual(t, "highest", highest, int64(3))
 }
 
 func sweepsAgain(t *testing.T, engine docstore.Engine) {

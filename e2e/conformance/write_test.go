@@ -35,14 +35,6 @@ func setting(t failer, id, revision int64, fields ...bson.E) docstore.Change {
 	return change
 }
 
-func updateCases() []testCase {
-	return []testCase{
-		{"an error of the change is returned unwrapped and nothing is written", changeFails},
-		{"a change must not modify the id", changedID},
-		{"a change that collides with another writer runs again on the new document", changeRunsAgain},
-	}
-}
-
 func changeFails(t *testing.T, engine docstore.Engine) {
 	c := placesWith(t, engine, somePlace(1))
 	refusal := errors.New("not now")
@@ -91,12 +83,6 @@ func updateOf(t *testing.T, table docstore.Table, change docstore.Change) error 
 	return err
 }
 
-func duplicateCases() []testCase {
-	return []testCase{
-		{"a key may contain the text of an error message", wordyKey},
-	}
-}
-
 // wordyKey is for engines that parse the name of the index from an error message. The
 // message also contains the key, which is user data.
 func wordyKey(t *testing.T, engine docstore.Engine) {
@@ -110,15 +96,6 @@ func wordyKey(t *testing.T, engine docstore.Engine) {
 	must(t, c.Insert(t.Context(), somePlace(2)))
 	_, err := c.Update(t.Context(), int64(2), func(q *place) error { q.Code = p.Code; return nil })
 	wantDuplicate(t, err, "code")
-}
-
-func refusalCases() []testCase {
-	return []testCase{
-		{"a document that does not fit the declaration is refused, others are stored", misfitsRefused},
-		{"a change that does not fit the declaration is refused", misfitChanges},
-		{"a key of MaxKeyBytes is stored and a longer one is refused", longKeys},
-		{"a document of MaxDocumentBytes is stored and a larger one is refused", largeDocuments},
-	}
 }
 
 // misfits are documents that no engine may store.

@@ -1,14 +1,9 @@
 package mongowire_test
 
 import (
-	"errors"
-	"fmt"
-	"math"
-	"slices"
 	"testing"
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/e2e/mongowire"
@@ -29,44 +24,6 @@ func onRouter(t *testing.T, shards int) (*mongowire.Server, *mongo.Engine, strin
 	return server, engine, database
 }
 
-func TestTheEngineShardsACollectionOnARouter(t *testing.T) {
-	server, engine, database := onRouter(t, 1)
-	spec := docstore.Spec{Name: "sessions", ID: docstore.String, Sharding: docstore.ByID, Indexes: []docstore.Index{
-		{Name: "expiry", Fields: []docstore.Field{{Name: "expire_millis", Kind: docstore.Int64}}},
-	}}
-	_, err := engine.Open(t.Context(), spec)
-	waybooktest.OK(t, err)
-	wantPlacement := func(want mongo.Placement) {
-		t.Helper()
-		if got, err := engine.Placement(t.Context(), spec); err != nil || got != want {
-			t.Errorf("got %q, %v, want %q", got, err, want)
-		}
-	}
-	wantPlacement(mongo.OnOneShard)
-	for range 2 { // the second time changes nothing
-		got, err := engine.Shard(t.Context(), spec)
-		waybooktest.OK(t, err)
-		if got != mongo.ShardedByID {
-			t.Errorf("got %q", got)
-		}
-	}
-	wantPlacement(mongo.ShardedByID)
-	if n := server.Count("shardCollection"); n != 1 {
-		t.Errorf("the engine sharded the collection %d times", n)
-	}
-	inspection, err := engine.Inspect(t.Context(), spec)
-	waybooktest.OK(t, err)
-	if len(inspection.Missing)+len(inspection.Undeclared) > 0 {
-		t.Errorf("got %+v", inspection)
-	}
-	server.SetShardKey(database+".sessions", bson.D{{Key: "expire_millis", Value: 1}})
-	if _, err := engine.Placement(t.Context(), spec); !errors.Is(err, mongo.ErrShardKey) {
-		t.Errorf("got %v", err)
-	}
-	server.SetShardKey(database+".sessions", nil)
-	wantPlacement(mongo.OnOneShard)
-}
-
 // leaves is a collection that is sharded by place.
 func leaves() docstore.Spec {
 	return docstore.Spec{Name: "leaves", ID: docstore.Int64, Sharding: docstore.ByPlace, Scheme: places.Scheme{}, PlaceFields: []string{"tree"}, Indexes: []docstore.Index{
@@ -78,54 +35,6 @@ type leaf struct {
 	ID         int64  `bson:"_id"`
 	Tree       int64  `bson:"tree"`
 	RequestKey string `bson:"request_key"`
-}
-
-func TestAnEmptyCollectionIsSpreadEvenlyOverTheShardsAgainIfThereAreMore(t *testing.T) {
-	for _, counts := range [][]int{{1, 2, 3, 5}, {2, 2, 3}, {5, 8}} {
-		server, engine, database := onRouter(t, counts[0])
-		table, err := docstore.Open[int64, leaf](t.Context(), engine, leaves())
-		waybooktest.OK(t, err)
-		for i, shards := range counts {
-			for range shards - counts[max(0, i-1)] {
-				server.AddShard()
-			}
-			got, err := engine.Shard(t.Context(), leaves())
-			waybooktest.OK(t, err)
-			if ranges := joined(server.Ranges(database + ".leaves")); got != mongo.ShardedByPlace || !slices.Equal(ranges, even(shards)) {
-				t.Errorf("%d of %v shards: it is %s in %v", shards, counts, got, ranges)
-			}
-		}
-		waybooktest.OK(t, table.Insert(t.Context(), leaf{ID: 7, Tree: 7}))
-		server.AddShard()
-		_, err = engine.Shard(t.Context(), leaves())
-		waybooktest.OK(t, err)
-		if ranges := joined(server.Ranges(database + ".leaves")); !slices.Equal(ranges, even(counts[len(counts)-1])) {
-			t.Errorf("%v shards, with a document: it is in %v", counts, ranges)
-		}
-	}
-}
-
-// even returns equal ranges of the places, one on each shard.
-func even(shards int) (ranges []mongowire.Range) {
-	for i := range shards {
-		ranges = append(ranges, mongowire.Range{
-			Min: int64(i * places.Places / shards), Max: int64((i + 1) * places.Places / shards), Shard: fmt.Sprintf("shard%02d", i),
-		})
-	}
-	ranges[0].Min, ranges[shards-1].Max = math.MinInt64, math.MaxInt64
-	return ranges
-}
-
-// joined joins the neighbors on one shard, as a server may do at any time.
-func joined(ranges []mongowire.Range) (wide []mongowire.Range) {
-	for _, each := range ranges {
-		if n := len(wide); n > 0 && wide[n-1].Shard == each.Shard {
-			wide[n-1].Max = each.Max
-		} else {
-			wide = append(wide, each)
-		}
-	}
-	return wide
 }
 
 func TestACollectionWithDocumentsIsLeftToTheBalancer(t *testing.T) {

@@ -46,29 +46,6 @@ func planDecode[T any](t testing.TB, raw []byte) (document T, ok bool) {
 	return document, p.decode(raw, reflect.ValueOf(&document).Elem(), nil)
 }
 
-func TestAPlanDecodesStoredDocumentsLikeTheDriver(t *testing.T) {
-	for _, stored := range wholes() {
-		raw, err := encode(&stored, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var want whole
-		if err := bson.Unmarshal(raw, &want); err != nil {
-			t.Fatal(err)
-		}
-		got, ok := planDecode[whole](t, raw)
-		if stored.Choices == nil {
-			if ok {
-				t.Error("the plan decoded null as a list")
-			}
-			continue
-		}
-		if diff := cmp.Diff(want, got); !ok || diff != "" {
-			t.Errorf("decoded by the plan: %v; difference from the driver:\n%s", ok, diff)
-		}
-	}
-}
-
 func TestAPlanTakesAValueOfAnotherTypeOnlyIfTheDriverDoes(t *testing.T) {
 	values := []any{int32(1), int64(1), 1.5, "text", true, bson.DateTime(5), bson.D{}, bson.A{}, bson.A{int64(1)}, bson.A{bson.A{}}, []byte("\x01"), bson.NewObjectID(), nil}
 	for _, field := range []string{"_id", "small", "text", "float", "flag", "at", "part", "maybe", "choices"} {
@@ -83,16 +60,6 @@ func TestAPlanTakesAValueOfAnotherTypeOnlyIfTheDriverDoes(t *testing.T) {
 				t.Errorf("%s of %T: got %+v, want %+v, %v", field, value, got, want, wantErr)
 			}
 		}
-	}
-}
-
-func TestAPlanAcceptsFieldsInAnyOrderAndSkipsUnknownOnes(t *testing.T) {
-	raw, err := bson.Marshal(bson.D{{Key: "count", Value: int64(3)}, {Key: "more", Value: bson.A{1, "x"}}, {Key: "name", Value: "n"}, {Key: "_rev", Value: int64(1)}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, ok := planDecode[part](t, raw); !ok || got != (part{"n", 3}) {
-		t.Errorf("got %+v, %v", got, ok)
 	}
 }
 
@@ -159,23 +126,4 @@ func FuzzAPlanAgreesWithTheDriver(f *testing.F) {
 			t.Fatal(diff)
 		}
 	})
-}
-
-func BenchmarkPlan(b *testing.B) {
-	raw, err := encode(&wholes()[0], 1)
-	if err != nil {
-		b.Fatal(err)
-	}
-	planned := core{}.as(reflect.TypeFor[whole]())
-	for name, documents := range map[string]*core{"plan": planned, "driver": {document: reflect.TypeFor[whole]()}} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				var document whole
-				if err := documents.decode(raw, &document); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
 }

@@ -329,26 +329,3 @@ func TestNoTroubleLosesWhatWasAcknowledged(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkReplica(b *testing.B) {
-	b.Run("a new one", func(b *testing.B) {
-		for b.Loop() {
-			openNotes(b, storetest.NewReplica(b, storetest.ReplicaSettings{}))
-		}
-	})
-	r := storetest.NewReplica(b, storetest.ReplicaSettings{})
-	c := openNotes(b, r)
-	key := int64(0)
-	b.Run("a write", func(b *testing.B) {
-		for b.Loop() {
-			key++
-			must(b, c.Insert(b.Context(), note{ID: key}))
-		}
-	})
-	b.Run("a hold", func(b *testing.B) {
-		for b.Loop() {
-			r.Hold(0)
-			r.Resume(0)
-		}
-	})
-}

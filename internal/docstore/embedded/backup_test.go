@@ -38,7 +38,7 @@ func TestABackupIsTheStoreAtOneMoment(t *testing.T) {
 			}
 		}
 		next++
-		return c.Insert(t.Context(), benchBallot(next))
+		return c.Insert(t.Context(), someBallot(next))
 	}
 	if err := engine.Backup(t.Context(), to, func(n int64) error { announced = n; return nil }); err != nil {
 		t.Fatal(err)

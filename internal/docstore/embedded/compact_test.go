@@ -64,7 +64,7 @@ func expectRest(t *testing.T, path string) {
 		t.Errorf("%d ballots: %v", n, err)
 	}
 	for id := int64(39_000); id < 40_000; id++ {
-		if found, err := c.Find(t.Context(), byCode().Is(benchBallot(id).Code)); err != nil || found != benchBallot(id) {
+		if found, err := c.Find(t.Context(), byCode().Is(someBallot(id).Code)); err != nil || found != someBallot(id) {
 			t.Fatalf("ballot %d: %v, %v", id, found, err)
 		}
 	}

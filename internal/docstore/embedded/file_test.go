@@ -24,7 +24,7 @@ func fill(t testing.TB, engine docstore.Engine, count int64) *docstore.Collectio
 	for first := int64(0); first < count; first += 10_000 {
 		var batch []ballot
 		for id := first; id < min(first+10_000, count); id++ {
-			batch = append(batch, benchBallot(id))
+			batch = append(batch, someBallot(id))
 		}
 		if err := c.Insert(t.Context(), batch...); err != nil {
 			t.Fatal(err)
@@ -35,7 +35,7 @@ func fill(t testing.TB, engine docstore.Engine, count int64) *docstore.Collectio
 
 func insert(t testing.TB, c *docstore.Collection[int64, ballot], id int64) {
 	t.Helper()
-	if err := c.Insert(t.Context(), benchBallot(id)); err != nil {
+	if err := c.Insert(t.Context(), someBallot(id)); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -5,7 +5,6 @@ package embedded_test
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -28,7 +27,7 @@ func thinOut(t testing.TB, engine *embedded.Engine, count int) *docstore.Collect
 	for first := 0; first < count; first += 50 {
 		var batch []ballot
 		for id := first; id < min(first+50, count); id++ {
-			large := benchBallot(int64(id))
+			large := someBallot(int64(id))
 			large.Body = strings.Repeat("x", each)
 			batch = append(batch, large)
 		}
@@ -135,7 +134,7 @@ func TestTheFreePagesAreKnownAfterACloseAndFoundAfterACrash(t *testing.T) {
 			}
 			// The free pages serve for new documents.
 			c := fill(t, again, 0)
-			large := benchBallot(2)
+			large := someBallot(2)
 			large.Body = strings.Repeat("x", 4<<20)
 			if err := c.Insert(t.Context(), large); err != nil {
 				t.Error(err)
@@ -149,31 +148,6 @@ func TestTheFreePagesAreKnownAfterACloseAndFoundAfterACrash(t *testing.T) {
 				t.Error(err)
 			}
 			shut(t, reader)
-		})
-	}
-}
-
-// BenchmarkCommitAfterMassDeletion shows what one small commit writes in a file whose pages are
-// mostly free. One large ballot takes 65 pages.
-func BenchmarkCommitAfterMassDeletion(b *testing.B) {
-	for _, large := range []int{0, 400, 4000} {
-		b.Run(fmt.Sprintf("large=%d", large), func(b *testing.B) {
-			engine, err := embedded.Open(b.Context(), filepath.Join(b.TempDir(), "store.db"))
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer func() {
-				if err := engine.Close(); err != nil {
-					b.Error(err)
-				}
-			}()
-			c, id := thinOut(b, engine, large), int64(0)
-			before := written(b)
-			for b.Loop() {
-				id++
-				insert(b, c, id)
-			}
-			b.ReportMetric(float64(written(b)-before)/float64(b.N), "written-B/op")
 		})
 	}
 }

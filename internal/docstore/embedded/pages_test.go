@@ -42,7 +42,7 @@ func varied(f *testing.F) []byte {
 	}
 	var all []ballot
 	for id := range int64(400) {
-		each := benchBallot(id)
+		each := someBallot(id)
 		if id%50 == 0 {
 			each.Body = strings.Repeat("x", int(id)*40)
 		}
@@ -87,7 +87,7 @@ func writeAll(ctx context.Context, engine *embedded.Engine) (err error) {
 		return err
 	}
 	for id := int64(1); id < 500; id += 25 {
-		each := benchBallot(1000 + id)
+		each := someBallot(1000 + id)
 		each.Body = strings.Repeat("y", int(id)*20)
 		err = errors.Join(err, c.Insert(ctx, each))
 		if deletion := c.Delete(ctx, id); !errors.Is(deletion, docstore.ErrNotFound) {
@@ -203,7 +203,7 @@ func TestDamageWhileAStoreIsOpenFailsItsCallsAndStopsItsWrites(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for call, use := range map[string]func(*docstore.Collection[int64, ballot]) error{
 				"read":  func(c *docstore.Collection[int64, ballot]) error { _, err := c.Get(t.Context(), 7); return err },
-				"write": func(c *docstore.Collection[int64, ballot]) error { return c.Insert(t.Context(), benchBallot(100_000)) },
+				"write": func(c *docstore.Collection[int64, ballot]) error { return c.Insert(t.Context(), someBallot(100_000)) },
 			} {
 				path := filepath.Join(t.TempDir(), "store.db")
 				engine := open(t, path)
@@ -215,7 +215,7 @@ func TestDamageWhileAStoreIsOpenFailsItsCallsAndStopsItsWrites(t *testing.T) {
 				if err := engine.Ping(t.Context()); !errors.Is(err, docstore.ErrUnavailable) {
 					t.Errorf("Ping returns %v after a %s", err, call)
 				}
-				if err := c.Insert(t.Context(), benchBallot(100_001)); !errors.Is(err, docstore.ErrUnavailable) {
+				if err := c.Insert(t.Context(), someBallot(100_001)); !errors.Is(err, docstore.ErrUnavailable) {
 					t.Errorf("after a %s, a write returns %v", call, err)
 				}
 				shut(t, engine)

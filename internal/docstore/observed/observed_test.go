@@ -163,27 +163,3 @@ func TestASpanHasTheKindOfAnErrorButNotItsText(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkGet(b *testing.B) {
-	engine, err := embedded.Open(b.Context(), filepath.Join(b.TempDir(), "store.db"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer func() { _ = engine.Close() }()
-	for name, engine := range map[string]docstore.Engine{
-		"bare": engine, "observed": observed.Wrap(engine, nil, func(observed.Call) {}),
-	} {
-		table, err := engine.Open(b.Context(), spec)
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := docstore.GetFrom(b.Context(), table, docstore.ValueOf(int64(1)), docstore.Present); !errors.Is(err, docstore.ErrNotFound) {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
