@@ -42,9 +42,11 @@ func TestAPhotoThatMovedInGetsItsFile(t *testing.T) {
 			}
 			// Several uploads at the same time, and one behind them, give it one file.
 			var uploads sync.WaitGroup
-			for shade := range uint8(4) {
+			replies := make([]*photov1.Photo, 4)
+			for i := range replies {
 				uploads.Go(func() {
-					if _, err := w.upload(first, jpegOf(t, 40, 30, 50*shade)); err != nil {
+					var err error
+					if replies[i], err = w.upload(first, jpegOf(t, 40+i, 30, 1)); err != nil {
 						t.Error(err)
 					}
 				})
@@ -52,7 +54,12 @@ func TestAPhotoThatMovedInGetsItsFile(t *testing.T) {
 			uploads.Wait()
 			photos, updated := shown()
 			got := photos[0]
-			if got.GetFile().GetWidth() != 40 || !strings.Contains(got.GetUrl(), "upload/") || got.GetDescription() != "陰陽海" || got.GetEtag() == before[0].GetEtag() {
+			for _, reply := range replies {
+				if !proto.Equal(reply, got) {
+					t.Errorf("an upload returned %v, and the photo is %v", reply, got)
+				}
+			}
+			if got.GetFile().GetHeight() != 30 || !strings.Contains(got.GetUrl(), "upload/") || got.GetDescription() != "陰陽海" || got.GetEtag() == before[0].GetEtag() {
 				t.Errorf("the photo is %v, and was %v", got, before[0])
 			}
 			if later := must(w.upload(first, jpegOf(t, 400, 30, 1)))(t); !proto.Equal(later, got) {
