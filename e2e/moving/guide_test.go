@@ -117,17 +117,24 @@ const mended = "2 amount,1 author,3 big5,1 blanks,1 category,1 control-character
 func oldSite(t *testing.T) (folder string) {
 	t.Helper()
 	folder = t.TempDir()
-	var picture bytes.Buffer
-	if err := jpeg.Encode(&picture, image.NewGray(image.Rect(0, 0, 400, 300)), nil); err != nil {
-		t.Fatal(err)
-	}
-	for name, content := range map[string][]byte{"5/31.jpg": picture.Bytes(), "12/34.jpg": picture.Bytes()[:picture.Len()/2]} {
+	whole := picture(t)
+	for name, content := range map[string][]byte{"5/31.jpg": whole, "12/34.jpg": whole[:len(whole)/2]} {
 		path := filepath.Join(folder, "upload", name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, content, 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return folder
+}
+
+// picture returns a small JPEG.
+func picture(t *testing.T) []byte {
+	t.Helper()
+	var encoded bytes.Buffer
+	if err := jpeg.Encode(&encoded, image.NewGray(image.Rect(0, 0, 40, 30)), nil); err != nil {
+		t.Fatal(err)
+	}
+	return encoded.Bytes()
 }
 
 // TestTheGuideOfAnEveningWorks runs the commands of docs/moving-in.md as they are. Only addresses are others: the old
