@@ -64,6 +64,9 @@ func TestTheSelectionOfAPhonesCameraArrivesUprightAndInOrder(t *testing.T) {
 			seen.note(operation{}, raw)
 			p.visit("#/read/album/" + seen["albumID"])
 			p.choosePhotos(paths...)
+			for _, sent := range []int{5, 10, 15, 20} { // each within the patience of a page
+				p.await(fmt.Sprint(sent, " photos"), fmt.Sprintf(`parseInt(document.querySelector('[data-testid="upload-count"]')?.innerText) >= %d`, sent))
+			}
 			p.awaitText(id("upload-count"), "20 of 22")
 			p.awaitText(id("upload-failed"), "IMG_BROKEN.JPG: This file is damaged")
 			p.awaitText(id("upload-failed")+":last-child", "IMG_2.HEIC: The server does not take this kind of picture")
