@@ -124,9 +124,10 @@ type moveCheck struct {
 // Help returns the detailed help.
 func (*moveCheck) Help() string {
 	return `The command needs no service. It checks each record alone and against those before it: users come first, then
-albums, entries and landmarks, then what belongs to them. It reports with file and line what an import leaves out.
+albums, entries and landmarks, then what belongs to them. It reports with file and line what an import leaves out, and
+with --photos the photos whose files are missing.
 
-The exit status is 4 if anything is left out, and 1 if a file cannot be read, or if the end records are missing or
+The exit status is 4 if anything is left out or missing, and 1 if a file cannot be read, or if the end records are missing or
 have other numbers. docs/moving-in.md explains the files.`
 }
 
@@ -149,10 +150,11 @@ type moveImport struct {
 func (*moveImport) Help() string {
 	return `The command reads the files twice: first as move check does, then to send what has no problem. It inserts what is
 not in Waybook, and changes and deletes nothing. If it ends early, run it again. What Waybook has otherwise, what was
-deleted there and what a service refuses is reported.
+deleted there and what a service refuses is reported. With --photos it uploads the files of photos that have none.
 
-The exit status is 4 if anything was left out, differs, was deleted or refused; with --verify, only if a record that
-is not left out is not there or differs. It is 1 if nothing was imported because a file cannot be read, or lacks records by its end record.`
+The exit status is 4 if anything was left out, is missing, differs, was deleted or refused; with --verify, only if a
+record that is not left out, or the file of a photo, is not there or differs. It is 1 if nothing was imported because
+a file cannot be read, or lacks records by its end record.`
 }
 
 // Run imports the files.
