@@ -191,3 +191,31 @@ func TestAnImportOfFilesThatFailsIsRepeated(t *testing.T) {
 		t.Errorf("there are %d files, and a wrong one", len(p.files))
 	}
 }
+
+func FuzzNoAddressLeadsOutOfTheFolder(f *testing.F) {
+	outside := f.TempDir()
+	folder := filepath.Join(outside, "site")
+	if err := errors.Join(
+		os.Mkdir(folder, 0o700), os.WriteFile(filepath.Join(outside, "secret"), nil, 0o600), os.WriteFile(filepath.Join(folder, "a"), []byte("inside"), 0o600),
+		os.Symlink("../secret", filepath.Join(folder, "link")), os.Symlink(outside, filepath.Join(folder, "up")),
+	); err != nil {
+		f.Fatal(err)
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer func() { _ = root.Close() }()
+	for _, address := range []string{"a", "/a", "//a", "http://h/a?b#c", "%61", "../secret", "..%2fsecret", "link", "up/secret", "site/../a", filepath.Join(outside, "secret"), ""} {
+		f.Add(address)
+	}
+	f.Fuzz(func(t *testing.T, address string) {
+		name, err := find(root, address)
+		if err != nil {
+			return
+		}
+		if content, err := root.ReadFile(name); err != nil || string(content) != "inside" {
+			t.Errorf("%q names %q with %q, %v", address, name, content, err)
+		}
+	})
+}
