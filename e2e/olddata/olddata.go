@@ -53,6 +53,25 @@ func (s Sizes) Write(folder string) (path string, err error) {
 	return path, errors.Join(out.Flush(), packed.Close(), file.Close())
 }
 
+// WritePhotos writes the files that the addresses of some photos name, one of a number each, below a folder. All have the
+// same picture.
+func (s Sizes) WritePhotos(folder string, picture []byte, oneOf int) error {
+	photos := 0
+	for _, record := range s.records {
+		if record.GetPhoto() == nil {
+			continue
+		}
+		if photos++; photos%oneOf > 0 {
+			continue
+		}
+		path := filepath.Join(folder, record.GetPhoto().GetUrl())
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, picture, 0o600)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Requests returns a read of each user, album, entry and landmark, as waybookctl compare takes them.
 func (s Sizes) Requests() string {
 	var text strings.Builder

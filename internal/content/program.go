@@ -76,6 +76,7 @@ func (p Program) Main() {
 			}
 			deps := NewDeps(host, accountv1.NewAccountServiceClient(connection))
 			deps.Comments, deps.PublicURL = limits, publicURL
+			uploads.Folder = host.UploadFolder
 			deps.Uploads = upload.New(uploads, host.Metrics)
 			return p.New(ctx, deps)
 		},

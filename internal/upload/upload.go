@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"time"
 
@@ -45,6 +46,8 @@ type Flags struct {
 	MaxBytes int64
 	// Memory is how much memory decodes take at a time; 0 for a default.
 	Memory int64
+	// Folder has the temporary files; "" is that of the system.
+	Folder string
 }
 
 const (
@@ -69,8 +72,25 @@ func (f Flags) Check() error {
 	return nil
 }
 
+// temporary is the pattern of the names of temporary files.
+const temporary = "waybook-upload-*"
+
+// Clear makes a folder for temporary files, and deletes those of a process that was killed.
+func Clear(folder string) error {
+	const ownersOnly = 0o700
+	if err := os.MkdirAll(folder, ownersOnly); err != nil {
+		return err
+	}
+	left, err := filepath.Glob(filepath.Join(folder, temporary))
+	for _, path := range left {
+		err = errors.Join(err, os.Remove(path))
+	}
+	return err
+}
+
 // Receiver receives files. It may be used concurrently. A nil Receiver refuses all.
 type Receiver struct {
+	folder                 string
 	maxBytes               int64
 	files, decodes, memory *admission.Gate
 }
@@ -85,6 +105,7 @@ func New(flags Flags, metrics *process.Metrics) *Receiver {
 		memory = min(defaultMemory, machineMemory()/4)
 	}
 	r := &Receiver{
+		folder:   flags.Folder,
 		maxBytes: flags.MaxBytes,
 		files:    admission.New(admission.Limits{Slots: maxFiles, Queue: maxFiles, Wait: longestWait}),
 		// Half of the processors decode, so that other calls find one.
@@ -164,7 +185,7 @@ func sizeText(size int64) string {
 
 // create makes the temporary file of a part. It has no name where a file without one can be used.
 func (f *File) create(kind blob.Kind) (*os.File, error) {
-	part, err := os.CreateTemp("", "waybook-upload-*")
+	part, err := os.CreateTemp(f.receiver.folder, temporary)
 	if err != nil {
 		return nil, err
 	}

@@ -28,6 +28,8 @@ var (
 	}
 	position  = regexp.MustCompile(`\d+`)   // in the name of an item, such as photo2
 	plainName = regexp.MustCompile(`^\w+$`) // of a parameter that every server reads alike
+	// uploaded is the address of a photo whose file Waybook has.
+	uploaded = regexp.MustCompile(`(^|/)upload/(album|poi)/\d+/\d+-(thumb|view)\.jpg$`)
 )
 
 // element is an element of a reply. Attributes and comments never count.
@@ -181,7 +183,9 @@ func (w *walk) form(name, was, is string) (rule string, isSame bool) {
 		return "numbers", isSameNumber(was, is)
 	case "time":
 		return "times", isSameTime(was, is, w.zone)
-	case "thumbnail", "photo", "photoPath", "ownerIcon", "authorIcon", "commenterIcon":
+	case "thumbnail", "photo", "photoPath":
+		return "images", uploaded.MatchString(is) || isSameImage(was, is)
+	case "ownerIcon", "authorIcon", "commenterIcon":
 		return "images", isSameImage(was, is)
 	case "info":
 		return "info", w.isFailed

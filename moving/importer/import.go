@@ -21,6 +21,7 @@ import (
 	"github.com/waybook/waybook/moving/format"
 	"github.com/waybook/waybook/moving/linefile"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 )
 
 // Input are the files, and how they are read.
@@ -31,6 +32,8 @@ type Input struct {
 	Stdin io.Reader
 	// Scratch is the folder of temporary files, which take some 60 bytes for each record; "" is that of the system.
 	Scratch string
+	// Photos is the folder in which the addresses of photos begin; nil if their files do not move in.
+	Photos *os.Root
 	// Problems gets all problems, a JSON object in each line.
 	Problems io.Writer
 }
@@ -40,6 +43,8 @@ type Options struct {
 	Input Input
 	// Service takes the records.
 	Service moveinv1.MoveInServiceClient
+	// Upload takes a file as PhotoService.Upload does.
+	Upload func(context.Context, *photov1.UploadStart, io.Reader) error
 	// IsWhole says that the files are whole, whatever their end records say.
 	IsWhole bool
 	// Verify inserts nothing.
@@ -84,6 +89,9 @@ func check(ctx context.Context, input Input, watch progress.Reporter, to io.Writ
 			if err := report.add(l.at, l.Record, fault); err != nil {
 				return err
 			}
+		}
+		if err := report.checkFile(input.Photos, l); err != nil {
+			return err
 		}
 		_, err := verdicts.Write(binary.LittleEndian.AppendUint64(nil, uint64(l.verdict)))
 		return cmp.Or(seen.err, err)

@@ -27,7 +27,7 @@ type place struct {
 
 // Report says what the files hold, what is wrong with it, and what became of it.
 type Report struct {
-	// Counts are the numbers of records of each kind, and of lines that are unreadable.
+	// Counts are the numbers of records of each kind, of the files of photos, and of lines that are unreadable.
 	Counts map[string]Counts `json:"counts"`
 	// Problems are what was not mended, by class, and Repairs what was, by rule.
 	Problems map[string]*Group `json:"problems"`
@@ -104,7 +104,7 @@ func (r *Report) add(at place, record *moveinv1.Record, fault format.Fault) erro
 
 // Kinds returns the kinds that the files have, in order.
 func (r *Report) Kinds() (found []string) {
-	for _, kind := range append(format.Kinds(), format.Kind(format.Unreadable)) {
+	for _, kind := range append(format.Kinds(), fileKind, format.Kind(format.Unreadable)) {
 		if r.Counts[string(kind)] != nil {
 			found = append(found, string(kind))
 		}

@@ -114,6 +114,7 @@ func Assemble(ctx context.Context, config Config, host service.Host) (*Assembly,
 
 // addServices creates the four services.
 func (a *Assembly) addServices(ctx context.Context, config Config, host service.Host, zone *time.Location) (account.Service, error) {
+	config.Uploads.Folder = host.UploadFolder
 	host.Deps.Uploads = upload.New(config.Uploads, host.Metrics)
 	accounts, err := account.New(ctx, host.Deps, config.Account)
 	if err != nil {

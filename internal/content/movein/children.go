@@ -16,6 +16,7 @@ import (
 	"github.com/waybook/waybook/internal/content/photos"
 	"github.com/waybook/waybook/internal/docstore"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 )
 
 // children are the photos or the comments of a call.
@@ -24,6 +25,8 @@ type children[P, D any] struct {
 	set   *child.Set[P, D]
 	form  Form[D]
 	items []*item[D]
+	// parents are those of the items, by identifier. store sets them.
+	parents map[int64]*P
 }
 
 func (c *children[P, D]) take(record *moveinv1.Record, result *moveinv1.Result, oldID, parentOldID string) {
@@ -37,8 +40,8 @@ func (c *children[P, D]) store(ctx context.Context, isDry bool) error {
 	if len(c.items) == 0 {
 		return nil
 	}
-	parents, err := resolve(ctx, c.mover, c.items)
-	if err != nil {
+	var err error
+	if c.parents, err = resolve(ctx, c.mover, c.items); err != nil {
 		return err
 	}
 	items := open(c.items)
@@ -60,7 +63,7 @@ func (c *children[P, D]) store(ctx context.Context, isDry bool) error {
 		return documents.insert(ctx, items, isDry)
 	}
 	began := time.Now()
-	changed, err := c.raise(ctx, items, parents)
+	changed, err := c.raise(ctx, items)
 	if err == nil {
 		err = documents.insert(ctx, items, isDry)
 	}
@@ -98,7 +101,7 @@ const raisesAtOnce = 16
 
 // raise raises the highest ids of the parents of children that are not stored, which tells followers of the parents that
 // they change. It returns those parents.
-func (c *children[P, D]) raise(ctx context.Context, items []*item[D], parents map[int64]*P) (changed []int64, err error) {
+func (c *children[P, D]) raise(ctx context.Context, items []*item[D]) (changed []int64, err error) {
 	highest := map[int64]int64{}
 	for _, each := range items {
 		if each.stored == nil {
@@ -110,7 +113,7 @@ func (c *children[P, D]) raise(ctx context.Context, items []*item[D], parents ma
 	alone := map[int64]bool{} // to be raised alone
 	for parentID, latest := range highest {
 		changed, alone[parentID] = append(changed, parentID), true
-		if *c.set.Latest(parents[parentID]) < latest {
+		if *c.set.Latest(c.parents[parentID]) < latest {
 			raised = append(raised, parentID)
 		}
 	}
@@ -147,6 +150,26 @@ var photoForm = Form[photos.Photo]{
 		return photos.Photo{URL: record.GetPhoto().GetUrl(), Description: record.GetPhoto().GetDescription()}
 	},
 	Record: func(p *photos.Photo) proto.Message { return &moveinv1.Photo{Url: p.URL, Description: p.Description} },
+}
+
+// offerFiles says of the photos of a call that are stored without files how they get them.
+func (m *Mover[P]) offerFiles(pictures *children[P, photos.Photo], isDry bool) {
+	for _, each := range pictures.items {
+		stored := each.stored
+		if stored == nil && !isDry {
+			stored = &each.document
+		}
+		if each.result.GetId() == 0 || stored == nil || stored.File != 0 || stored.URL != each.document.URL {
+			continue
+		}
+		upload := &photov1.UploadStart{ActorId: m.Kind.Owner(pictures.parents[each.parentID]), PhotoId: each.id}
+		if each.record.GetPhoto().GetAlbumId() != "" {
+			upload.Parent = &photov1.UploadStart_AlbumId{AlbumId: each.parentID}
+		} else {
+			upload.Parent = &photov1.UploadStart_PoiId{PoiId: each.parentID}
+		}
+		each.result.Upload = upload
+	}
 }
 
 // commentForm tells how comments are stored.

@@ -156,6 +156,7 @@ func (m *Mover[P]) MoveIn(ctx context.Context, request *moveinv1.MoveInRequest) 
 			return nil, conflict(err)
 		}
 	}
+	m.offerFiles(pictures, isDry)
 	return reply, nil
 }
 

@@ -30,11 +30,12 @@ type Photo struct {
 	ID         int64  `bson:"_id"`
 	ParentID   int64  `bson:"parent_id"`
 	RequestKey string `bson:"request_key"`
-	// URL is empty if the photo was uploaded.
+	// URL is the address of a photo without files. One that was moved in keeps it when it gets its files; of one that was
+	// uploaded it is empty.
 	URL         string `bson:"url"`
 	Description string `bson:"description"`
 	// File is the identifier of the files of an uploaded photo, or 0. Format, Width, Height and Size are those of the
-	// original, upright. They never change.
+	// original, upright. Once there, they never change.
 	File   int64 `bson:"file,omitempty"`
 	Format int32 `bson:"format,omitempty"`
 	Width  int32 `bson:"width,omitempty"`
@@ -113,7 +114,12 @@ func ParentOf(photo *Photo) int64 { return photo.ParentID }
 func RequestKey(photo *Photo) string { return photo.RequestKey }
 
 // Etag returns the etag of a photo.
-func Etag(photo *Photo) string { return owned.EtagOfTexts(photo.URL, photo.Description) }
+func Etag(photo *Photo) string {
+	if photo.File != 0 {
+		return owned.EtagOfTexts("", photo.Description)
+	}
+	return owned.EtagOfTexts(photo.URL, photo.Description)
+}
 
 func (s *Set[P]) AddPhoto(ctx context.Context, request *photov1.AddPhotoRequest) (*photov1.AddPhotoResponse, error) {
 	_, parentID := parent.Of(request)

@@ -143,7 +143,7 @@ func chunksOf(
 	}
 }
 
-// upload adds a photo. A repeated request costs no decode.
+// upload adds a photo, or gives one its files. A repeated request costs no decode.
 func (s *Set[P]) upload(
 	ctx context.Context, start *photov1.UploadStart, next func() ([]byte, error),
 ) (added Photo, err error) {
@@ -154,6 +154,12 @@ func (s *Set[P]) upload(
 	if err := s.Files.check(); err != nil {
 		return added, err
 	}
+	moved := start.GetPhotoId()
+	if moved != 0 {
+		if there, err := s.Get(ctx, parentID, moved); err != nil || there.File != 0 {
+			return there, err
+		}
+	}
 	file, err := s.Files.Receiver.Receive(ctx, next)
 	if err != nil {
 		return added, err
@@ -163,8 +169,10 @@ func (s *Set[P]) upload(
 		By: byRequest().First(parentID), ID: start.GetRequestId(),
 		Digest: service.Digest(start) ^ int64(binary.LittleEndian.Uint64(file.SHA256[:])), // #nosec G115 -- a hash
 	}
-	if earlier, isRepeated, err := docstore.Answered(ctx, s.Children, asked); err != nil || isRepeated {
-		return earlier, err
+	if moved == 0 {
+		if earlier, isRepeated, err := docstore.Answered(ctx, s.Children, asked); err != nil || isRepeated {
+			return earlier, err
+		}
 	}
 	if err := file.Make(ctx); err != nil {
 		return added, err
@@ -175,18 +183,41 @@ func (s *Set[P]) upload(
 	if err != nil {
 		return added, err
 	}
-	added, err = s.Add(ctx, start.GetActorId(), parentID, asked, nil, func(id int64, requestKey string) Photo {
-		return Photo{
-			ID: id, ParentID: parentID, RequestKey: requestKey, Description: start.GetDescription(),
-			File: stored, Format: int32(formats[file.Format]), Size: file.Size,
-			Width: int32(file.Width), Height: int32(file.Height), // #nosec G115 -- Inspect limits them
-		}
-	})
+	fill := func(p Photo) Photo {
+		p.File, p.Format, p.Size = stored, int32(formats[file.Format]), file.Size
+		p.Width, p.Height = int32(file.Width), int32(file.Height) // #nosec G115 -- Inspect limits them
+		return p
+	}
+	if moved != 0 {
+		added, err = s.complete(ctx, parentID, moved, fill)
+	} else {
+		added, err = s.Add(ctx, start.GetActorId(), parentID, asked, nil, func(id int64, requestKey string) Photo {
+			return fill(Photo{ID: id, ParentID: parentID, RequestKey: requestKey, Description: start.GetDescription()})
+		})
+	}
 	if added.ID == 0 && isRefused(err) || err == nil && added.File != stored {
 		// The sweep would delete them too.
 		_ = upload.Delete(ctx, s.Files.Store, stored, kinds...)
 	}
 	return added, err
+}
+
+// complete gives a photo its files, if it has none. The time when the owner changed the parent stays.
+func (s *Set[P]) complete(ctx context.Context, parentID, photoID int64, fill func(Photo) Photo) (photo Photo, err error) {
+	began := time.Now()
+	if err := s.Parents.Touch(ctx, parentID, nil); err != nil {
+		return photo, err
+	}
+	photo, err = s.Children.Update(ctx, photoID, func(p *Photo) error {
+		if p.File == 0 {
+			*p = fill(*p)
+		}
+		return nil
+	})
+	if errors.Is(err, docstore.ErrNotFound) {
+		err = s.NoChild(photoID)
+	}
+	return photo, s.Parents.TouchAgain(ctx, parentID, began, err)
 }
 
 // isRefused reports whether an addition that returned no photo has certainly failed.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"path/filepath"
 	"time"
 
 	"github.com/waybook/waybook/internal/blob"
@@ -92,6 +93,8 @@ type Host struct {
 	// AdminAddress is the address of the admin port.
 	AdminAddress net.Addr
 	Deps         Deps
+	// UploadFolder is where temporary files of uploads are: beside an embedded store, or "" for that of the system.
+	UploadFolder string
 
 	store  *Store
 	policy *access.Policy
@@ -110,6 +113,12 @@ func (f *Flags) Start(ctx context.Context, env process.Env, admin string) (Host,
 	}
 	if h.store, err = OpenStore(ctx, env, f.Store, h.Metrics, h.Readiness); err != nil {
 		return Host{}, err
+	}
+	if f.Store.MongoDBURI == "" {
+		h.UploadFolder = filepath.Join(f.Store.Data, uploadsDirectory)
+		if err := upload.Clear(h.UploadFolder); err != nil {
+			return Host{}, err
+		}
 	}
 	h.Deps = NewDeps(h.store.Engine, env.Log)
 	h.Deps.Files = h.store.Files

@@ -152,6 +152,9 @@ type Store struct {
 // PhotosDirectory is the name of the directory of stores of files, beside the embedded store.
 const PhotosDirectory = "photos"
 
+// uploadsDirectory is the name of the directory of photos on their way, beside the embedded store.
+const uploadsDirectory = "uploads"
+
 // OpenFiles opens the store of files with a name: a directory beside an embedded store, or a bucket in a MongoDB. The
 // caller calls end when it needs them no longer.
 func (f *StoreFlags) OpenFiles(ctx context.Context, engine docstore.Engine, name string) (files blob.Store, end func() error, err error) {
