@@ -36,50 +36,48 @@ const (
 // storedFile is a file of a photo, or an icon, as its address names it.
 type storedFile struct {
 	photo *photov1.DownloadRequest
-	// icon is nil for a photo.
+	// icon is nil for a file of a photo.
 	icon *accountv1.GetIconRequest
 	etag string
 }
 
-// fileNames are the ends of the addresses of files.
+// iconName is the end of the address of an icon, and fileNames are those of photos.
+const iconName = "icon.jpg"
+
 var fileNames = map[string]photov1.PhotoSize{
 	"thumb.jpg": photov1.PhotoSize_PHOTO_SIZE_THUMBNAIL,
 	"view.jpg":  photov1.PhotoSize_PHOTO_SIZE_VIEW,
 	"original":  photov1.PhotoSize_PHOTO_SIZE_ORIGINAL,
 }
 
-// fileAt returns the file at a path such as /upload/album/12/34-thumb.jpg or /upload/user/56/78.jpg, or nil.
+// fileAt returns the file at a path such as /upload/album/12/34-thumb.jpg or /upload/user/56/78-icon.jpg, or nil.
 func fileAt(path string) *storedFile {
 	rest, ok := strings.CutPrefix(path, FilesPath)
 	kind, rest, _ := strings.Cut(rest, "/")
-	owner, name, _ := strings.Cut(rest, "/")
-	if kind == "user" {
-		name, isIcon := strings.CutSuffix(name, ".jpg")
-		userID, isUser := form.ID(owner)
-		iconID, isID := form.ID(name)
-		if !ok || !isIcon || !isUser || !isID || userID == 0 || iconID == 0 {
-			return nil
-		}
-		return &storedFile{icon: &accountv1.GetIconRequest{UserId: userID, IconId: iconID}, etag: `"` + name + `"`}
-	}
-	photo, name, _ := strings.Cut(name, "-")
-	size, isName := fileNames[name]
-	parentID, isParent := form.ID(owner)
-	photoID, isPhoto := form.ID(photo)
-	if !ok || !isName || !isParent || !isPhoto || parentID == 0 || photoID == 0 {
-		return nil
-	}
-	request := &photov1.DownloadRequest{PhotoId: photoID, Size: size}
-	switch kind {
-	case "album":
-		request.Parent = &photov1.DownloadRequest_AlbumId{AlbumId: parentID}
-	case "poi":
-		request.Parent = &photov1.DownloadRequest_PoiId{PoiId: parentID}
-	default:
+	owner, rest, _ := strings.Cut(rest, "/")
+	file, name, _ := strings.Cut(rest, "-")
+	ownerID, isOwner := form.ID(owner)
+	fileID, isFile := form.ID(file)
+	size, isPhoto := fileNames[name]
+	if !ok || !isOwner || !isFile || ownerID == 0 || fileID == 0 {
 		return nil
 	}
 	word, _, _ := strings.Cut(name, ".")
-	return &storedFile{photo: request, etag: `"` + strconv.FormatInt(photoID, 10) + "-" + word + `"`}
+	found := &storedFile{
+		photo: &photov1.DownloadRequest{PhotoId: fileID, Size: size},
+		etag:  `"` + strconv.FormatInt(fileID, 10) + "-" + word + `"`,
+	}
+	switch {
+	case kind == "album" && isPhoto:
+		found.photo.Parent = &photov1.DownloadRequest_AlbumId{AlbumId: ownerID}
+	case kind == "poi" && isPhoto:
+		found.photo.Parent = &photov1.DownloadRequest_PoiId{PoiId: ownerID}
+	case kind == "user" && name == iconName:
+		found.icon = &accountv1.GetIconRequest{UserId: ownerID, IconId: fileID}
+	default:
+		return nil
+	}
+	return found
 }
 
 func (f *storedFile) isOriginal() bool {

@@ -98,7 +98,7 @@ func TestPhotosMoveWithTheirStore(t *testing.T) {
 					byFile++
 				}
 			}
-			if byFile != 4 {
+			if byFile != 6 {
 				t.Errorf("the collections are %+v", prepared.Collections)
 			}
 		}

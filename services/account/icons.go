@@ -62,7 +62,7 @@ func (u *user) iconURL() string {
 	if u.Icon == 0 {
 		return u.IconURL
 	}
-	return fmt.Sprintf("upload/user/%d/%d.jpg", u.ID, u.Icon)
+	return fmt.Sprintf("upload/user/%d/%d-icon.jpg", u.ID, u.Icon)
 }
 
 // setIconURL sets the address of the icon. An uploaded one stays if it has this address.

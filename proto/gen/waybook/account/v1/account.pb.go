@@ -109,7 +109,7 @@ type User struct {
 	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
 	// Nickname, 1 to 100 characters.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// Address of the avatar image; may be empty. Of an uploaded icon it is "upload/user/<user_id>/<icon_id>.jpg".
+	// Address of the avatar image; may be empty. Of an uploaded icon it is "upload/user/<user_id>/<icon_id>-icon.jpg".
 	IconUrl string `protobuf:"bytes,3,opt,name=icon_url,json=iconUrl,proto3" json:"icon_url,omitempty"`
 	// When the user was created.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
