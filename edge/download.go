@@ -73,7 +73,7 @@ func fileAt(path string) *storedFile {
 	case kind == "poi" && isPhoto:
 		found.photo.Parent = &photov1.DownloadRequest_PoiId{PoiId: ownerID}
 	case kind == "user" && name == iconName:
-		found.icon = &accountv1.GetIconRequest{UserId: ownerID, IconId: fileID}
+		found.icon = &accountv1.GetIconRequest{UserId: ownerID, Icon: fileID}
 	default:
 		return nil
 	}

@@ -128,8 +128,8 @@ func (s *server) GetIcon(ctx context.Context, request *accountv1.GetIconRequest)
 	if err != nil && !errors.Is(err, docstore.ErrNotFound) {
 		return nil, err
 	}
-	if err != nil || s.icons.store == nil || found.Icon != request.GetIconId() || found.Hidden == isHidden {
-		return nil, apierror.NotFound("ICON_NOT_FOUND", "user %d has no icon %d", request.GetUserId(), request.GetIconId())
+	if err != nil || s.icons.store == nil || found.Icon != request.GetIcon() || found.Hidden == isHidden {
+		return nil, apierror.NotFound("ICON_NOT_FOUND", "user %d has no icon %d", request.GetUserId(), request.GetIcon())
 	}
 	file, err := s.icons.store.Open(ctx, blob.Key{File: found.Icon, Kind: blob.Thumbnail})
 	if err != nil {

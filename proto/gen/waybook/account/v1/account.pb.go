@@ -109,7 +109,7 @@ type User struct {
 	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
 	// Nickname, 1 to 100 characters.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// Address of the avatar image; may be empty. Of an uploaded icon it is "upload/user/<user_id>/<icon_id>-icon.jpg".
+	// Address of the avatar image; may be empty. Of an uploaded icon it is "upload/user/<user_id>/<icon>-icon.jpg".
 	IconUrl string `protobuf:"bytes,3,opt,name=icon_url,json=iconUrl,proto3" json:"icon_url,omitempty"`
 	// When the user was created.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
@@ -1847,7 +1847,7 @@ type GetIconRequest struct {
 	// The user.
 	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
 	// The icon, as icon_url names it.
-	IconId        int64 `protobuf:"varint,2,opt,name=icon_id,json=iconId,proto3" json:"icon_id,omitempty"`
+	Icon          int64 `protobuf:"varint,2,opt,name=icon,proto3" json:"icon,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1889,9 +1889,9 @@ func (x *GetIconRequest) GetUserId() int64 {
 	return 0
 }
 
-func (x *GetIconRequest) GetIconId() int64 {
+func (x *GetIconRequest) GetIcon() int64 {
 	if x != nil {
-		return x.IconId
+		return x.Icon
 	}
 	return 0
 }
@@ -2991,10 +2991,10 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x04name\x18\x02 \x01(\tB\r\xbaH\x06r\x04\x10\x01\x18d\x88\xb5\x18\x01H\x00R\x04name\x88\x01\x01B\a\n" +
 	"\x05_name\"B\n" +
 	"\x12UploadIconResponse\x12,\n" +
-	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"Z\n" +
+	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"U\n" +
 	"\x0eGetIconRequest\x12\x1d\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\x12)\n" +
-	"\aicon_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f \x00R\x06iconId\"%\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\x12$\n" +
+	"\x04icon\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f \x00R\x04icon\"%\n" +
 	"\x0fGetIconResponse\x12\x12\n" +
 	"\x04jpeg\x18\x01 \x01(\fR\x04jpeg\"\xf3\x01\n" +
 	"\x15ChangePasswordRequest\x12\x1f\n" +
