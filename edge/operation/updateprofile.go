@@ -25,8 +25,8 @@ func updateProfile(c *Config) Function {
 		return withAddress(ctx, x)
 	}
 	return Function{
-		Name: "updateProfile", Rule: "17.30", Title: form.Title{"Change the profile", "修改個人資料"}, Effect: Writes, IsAddition: true,
-		File: paramIcon.Name, Operations: only(change),
+		Name: "updateProfile", Rule: "17.30", Title: form.Title{"Change the profile", "修改個人資料"},
+		Effect: Writes, IsAddition: true, File: paramIcon.Name, Operations: only(change),
 	}
 }
 
@@ -38,10 +38,11 @@ func (c *Config) uploadIcon(ctx context.Context, x *Exchange) error {
 	if err != nil {
 		return err
 	}
-	if _, err := transfer(ctx, x, start, c.Account.UploadIcon,
-		&accountv1.UploadIconRequest{Part: &accountv1.UploadIconRequest_Start{Start: start}}, func(chunk []byte) *accountv1.UploadIconRequest {
-			return &accountv1.UploadIconRequest{Part: &accountv1.UploadIconRequest_Chunk{Chunk: chunk}}
-		}); err != nil {
+	first := &accountv1.UploadIconRequest{Part: &accountv1.UploadIconRequest_Start{Start: start}}
+	_, err = transfer(ctx, x, start, c.Account.UploadIcon, first, func(chunk []byte) *accountv1.UploadIconRequest {
+		return &accountv1.UploadIconRequest{Part: &accountv1.UploadIconRequest_Chunk{Chunk: chunk}}
+	})
+	if err != nil {
 		return err
 	}
 	reply.StartSuccess(x.Out.Writer)

@@ -39,10 +39,10 @@ func (c *Config) upload(ctx context.Context, x *Exchange, to content) error {
 	if err != nil {
 		return err
 	}
-	stored, err := transfer(ctx, x, start, c.Photo.Upload,
-		&photov1.UploadRequest{Part: &photov1.UploadRequest_Start{Start: start}}, func(chunk []byte) *photov1.UploadRequest {
-			return &photov1.UploadRequest{Part: &photov1.UploadRequest_Chunk{Chunk: chunk}}
-		})
+	first := &photov1.UploadRequest{Part: &photov1.UploadRequest_Start{Start: start}}
+	stored, err := transfer(ctx, x, start, c.Photo.Upload, first, func(chunk []byte) *photov1.UploadRequest {
+		return &photov1.UploadRequest{Part: &photov1.UploadRequest_Chunk{Chunk: chunk}}
+	})
 	if err != nil {
 		return err
 	}

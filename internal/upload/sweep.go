@@ -40,7 +40,9 @@ type Sweep struct {
 const namedPage = 1000
 
 // NamedBy returns the files that documents name; file returns 0 for a document that names none.
-func NamedBy[T any](documents *docstore.Reader[int64, T], file func(T) int64) func(context.Context) iter.Seq2[[]int64, error] {
+func NamedBy[T any](
+	documents *docstore.Reader[int64, T], file func(T) int64,
+) func(context.Context) iter.Seq2[[]int64, error] {
 	everything := docstore.Query{
 		Where: docstore.All(docstore.IDIndex).Everywhere(), As: docstore.Durable,
 		Limit: namedPage, MaxBytes: docstore.MaxBatchBytes,

@@ -73,7 +73,9 @@ func (u *user) setIconURL(url string) {
 }
 
 // UploadIcon makes a file the icon of a user.
-func (s *server) UploadIcon(stream grpc.ClientStreamingServer[accountv1.UploadIconRequest, accountv1.UploadIconResponse]) error {
+func (s *server) UploadIcon(
+	stream grpc.ClientStreamingServer[accountv1.UploadIconRequest, accountv1.UploadIconResponse],
+) error {
 	return upload.Serve(stream, s.uploadIcon)
 }
 
