@@ -60,6 +60,8 @@ type fakes struct {
 
 	// photos has the streams of photos.
 	photos *uploads
+	// icons are those that were uploaded: the user, the nickname and the file of each.
+	icons []string
 
 	mu       sync.Mutex
 	requests []proto.Message // all except VerifySession, in order
@@ -67,6 +69,7 @@ type fakes struct {
 
 type fakeAccount struct {
 	accountv1.UnimplementedAccountServiceServer
+	icons *[]string
 }
 
 func (fakeAccount) VerifySession(ctx context.Context, r *accountv1.VerifySessionRequest) (*accountv1.VerifySessionResponse, error) {
@@ -155,7 +158,7 @@ func newEdge(tb testing.TB, f *fakes, changes ...func(*Config)) http.Handler {
 	tb.Helper()
 	listener := bufconn.Listen(1 << 20)
 	server := grpc.NewServer(grpc.UnaryInterceptor(f.intercept))
-	accountv1.RegisterAccountServiceServer(server, fakeAccount{})
+	accountv1.RegisterAccountServiceServer(server, fakeAccount{icons: &f.icons})
 	albumv1.RegisterAlbumServiceServer(server, albumv1.UnimplementedAlbumServiceServer{})
 	blogv1.RegisterBlogServiceServer(server, blogv1.UnimplementedBlogServiceServer{})
 	poiv1.RegisterPoiServiceServer(server, poiv1.UnimplementedPoiServiceServer{})

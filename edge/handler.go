@@ -100,7 +100,7 @@ func (h *handler) answer(x *exchange) (err error) {
 	}
 	isSession := h.config.HasConsole && h.config.PathPrefix.Trim(x.request.URL.Path) == SessionPath
 	if !isSession {
-		if file := photoFileAt(h.config.PathPrefix.Trim(x.request.URL.Path)); file != nil {
+		if file := fileAt(h.config.PathPrefix.Trim(x.request.URL.Path)); file != nil {
 			return h.serveFile(x, file)
 		}
 		if !h.config.PathPrefix.Serves(x.request.URL.Path) {

@@ -40,7 +40,8 @@ import (
 // to take over accounts.
 var leastOfAccount = map[string][]string{
 	"Authenticate": {"edge"}, "VerifySession": {"edge"}, "CloseSession": {"edge"}, "CloseAllSessions": {"edge"}, "ListSessions": {"edge"},
-	"RegisterUser": {"edge"}, "GetRegistration": {"edge"}, "UpdateProfile": {"edge"}, "ChangePassword": {"edge"},
+	"RegisterUser": {"edge"}, "GetRegistration": {"edge"}, "UpdateProfile": {"edge"}, "UploadIcon": {"edge"}, "GetIcon": {"edge"},
+	"ChangePassword": {"edge"},
 	"BatchGetUsers": {"album", "blog", "poi"}, "ListHiddenUsers": {"album", "blog", "poi"}, "GrantRewards": {"blog"},
 }
 

@@ -187,7 +187,7 @@ func (c *cluster) kindOf(command mongowire.Command) string {
 		}
 	}
 	for _, each := range []string{gridfs.Files, gridfs.Chunks} {
-		if strings.HasSuffix(command.Collection, "_photos"+each) {
+		if strings.HasSuffix(command.Collection, each) {
 			return strings.TrimPrefix(each, ".")
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/internal/blob"
+	"github.com/waybook/waybook/internal/docstore"
 )
 
 const (
@@ -33,6 +34,34 @@ type Sweep struct {
 
 	mu  sync.Mutex
 	due time.Time
+}
+
+// namedPage is how many documents a sweep reads at once.
+const namedPage = 1000
+
+// NamedBy returns the files that documents name; file returns 0 for a document that names none.
+func NamedBy[T any](
+	documents *docstore.Reader[int64, T], file func(T) int64,
+) func(context.Context) iter.Seq2[[]int64, error] {
+	everything := docstore.Query{
+		Where: docstore.All(docstore.IDIndex).Everywhere(), As: docstore.Durable,
+		Limit: namedPage, MaxBytes: docstore.MaxBatchBytes,
+	}
+	return func(ctx context.Context) iter.Seq2[[]int64, error] {
+		return func(yield func([]int64, error) bool) {
+			for page, err := range documents.Batches(ctx, everything) {
+				files := make([]int64, 0, len(page))
+				for _, document := range page {
+					if named := file(document); named != 0 {
+						files = append(files, named)
+					}
+				}
+				if !yield(files, err) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Do sweeps if that is due.

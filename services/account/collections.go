@@ -10,10 +10,13 @@ import (
 
 // user is a user as stored.
 type user struct {
-	ID         int64     `bson:"_id"`
-	RequestKey string    `bson:"request_key"`
-	Name       string    `bson:"name"`
-	IconURL    string    `bson:"icon_url"`
+	ID         int64  `bson:"_id"`
+	RequestKey string `bson:"request_key"`
+	Name       string `bson:"name"`
+	// IconURL is empty if the icon was uploaded.
+	IconURL string `bson:"icon_url"`
+	// Icon is the identifier of the file of an uploaded icon, or 0.
+	Icon       int64     `bson:"icon,omitempty"`
 	CreateTime time.Time `bson:"create_time"`
 	// Email is the address as the user wrote it; empty if there is none.
 	Email string `bson:"email"`

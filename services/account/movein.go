@@ -330,7 +330,7 @@ func (i *insertion) userOf(record *moveinv1.User) user {
 // when it is stored. A password that was made here, also when the user logged in with the old one, is not compared.
 func (u user) asMoved(given *moveinv1.User) *moveinv1.User {
 	stored := &moveinv1.User{
-		Id: u.ID, Name: u.Name, IconUrl: u.IconURL, Email: u.Email, PasswordHash: u.PasswordHash, CreateTime: timestamppb.New(u.CreateTime),
+		Id: u.ID, Name: u.Name, IconUrl: u.iconURL(), Email: u.Email, PasswordHash: u.PasswordHash, CreateTime: timestamppb.New(u.CreateTime),
 	}
 	if u.PasswordHash != "" && !u.PasswordIsMoved {
 		stored.PasswordHash = given.GetPasswordHash()

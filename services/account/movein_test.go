@@ -115,7 +115,7 @@ func TestNoFieldOfAMovedRecordIsForgotten(t *testing.T) {
 		results map[protoreflect.Name]string
 	}{
 		{
-			oldAnn(), with(oldAnn(), func(u *moveinv1.User) { u.CreateTime = nil }), func(s *server) (any, error) { return s.users.Get(t.Context(), 7) }, []string{"IsDisabled", "Hidden", "CredentialGeneration", "KeptSession"},
+			oldAnn(), with(oldAnn(), func(u *moveinv1.User) { u.CreateTime = nil }), func(s *server) (any, error) { return s.users.Get(t.Context(), 7) }, []string{"Icon", "IsDisabled", "Hidden", "CredentialGeneration", "KeptSession"},
 			map[protoreflect.Name]string{"id": "REFUSED EMAIL_TAKEN"},
 		},
 		{

@@ -78,6 +78,7 @@ type server struct {
 	// invitations let users register if registration is ByInvitation.
 	invitations  *docstore.Collection[string, invitation]
 	registration Registration
+	icons        icons
 	passwords    *passwords
 	logins       *limiter
 	// moved are the deleted users who were moved in.
@@ -125,12 +126,16 @@ func New(ctx context.Context, deps service.Deps, config Config) (Service, error)
 	if err != nil {
 		return nil, err
 	}
+	icons, err := openIcons(ctx, deps, users)
+	if err != nil {
+		return nil, err
+	}
 	moved, err := aliases.Open(ctx, deps.Store, "user_aliases")
 	if err != nil {
 		return nil, err
 	}
 	s := &server{
-		store: deps.Store, moved: moved,
+		store: deps.Store, moved: moved, icons: icons,
 		users: users, sessions: sessions, rewards: rewards, invitations: invitations, registration: config.Registration,
 		passwords: newPasswords(), logins: newLimiter(attempts, deps.Now),
 		ids: deps.NewIDs(), now: deps.Now, kept: deps.Changes.KeptTime(), life: config.Sessions, maxSessions: config.SessionsPerUser, tidyTimeout: tidyTimeout, log: deps.Log,
@@ -155,7 +160,7 @@ func (s *server) Parts() service.Parts {
 }
 
 // Sweep removes expired sessions and invitations, and old counts of attempts. It removes what
-// belonged to deleted users, and forgets old deletions.
+// belonged to deleted users, forgets old deletions, and deletes icons that no user has.
 //
 // It takes the time once, so it ends, however many documents expire meanwhile. What it removes has
 // expired by the clock of the store, too: others may need what has expired by a wrong clock.
@@ -170,7 +175,7 @@ func (s *server) Sweep(ctx context.Context) error {
 	}
 	return errors.Join(
 		removeExpired(ctx, s.sessions, now), removeExpired(ctx, s.logins.attempts, now), removeExpired(ctx, s.invitations, now),
-		s.users.Sweep(ctx, s.kept, s.deleteBelongings),
+		s.users.Sweep(ctx, s.kept, s.deleteBelongings), s.icons.sweep(ctx),
 	)
 }
 

@@ -103,7 +103,7 @@ func (s *server) UpdateUser(ctx context.Context, request *accountv1.UpdateUserRe
 			u.setName(request.GetName())
 		}
 		if request.IconUrl != nil {
-			u.IconURL = request.GetIconUrl()
+			u.setIconURL(request.GetIconUrl())
 		}
 		if request.Email != nil {
 			u.setEmail(request.GetEmail())
@@ -148,7 +148,7 @@ func (s *server) UpdateProfile(ctx context.Context, request *accountv1.UpdatePro
 			u.setName(request.GetName())
 		}
 		if request.IconUrl != nil {
-			u.IconURL = request.GetIconUrl()
+			u.setIconURL(request.GetIconUrl())
 		}
 		return nil
 	})
@@ -237,7 +237,7 @@ func userProto(u user) *accountv1.User {
 // shownProto leaves out the email address and how the user logs in.
 func shownProto(u user) *accountv1.User {
 	return &accountv1.User{
-		UserId: u.ID, Name: u.Name, IconUrl: u.IconURL, CreateTime: timestamppb.New(u.CreateTime),
+		UserId: u.ID, Name: u.Name, IconUrl: u.iconURL(), CreateTime: timestamppb.New(u.CreateTime),
 	}
 }
 

@@ -19,11 +19,27 @@ import (
 	"github.com/waybook/waybook/internal/platform/service"
 )
 
-// MissingFile is the kind of fault of a photo whose files are not there.
+// MissingFile is the kind of fault of a photo, or an icon, whose files are not there.
 const MissingFile integrity.Kind = "missing_file"
 
 // maxExamples bounds the parents in a finding.
 const maxExamples = 10
+
+// naming says how the documents of a collection name their files.
+type naming struct {
+	// file is the field with the identifier of the files, and owner that with what the user looks for.
+	file, owner string
+	// files is how many files have the identifier.
+	files int
+}
+
+// namingOf returns the naming of a collection that has a store of files.
+func namingOf(collection string) naming {
+	if collection == "users" {
+		return naming{"icon", docstore.IDIndex, 1}
+	}
+	return naming{"file", "parent_id", blob.Kinds}
+}
 
 // fileStores returns the names of a service's stores of files, which are those of the collections that name the files.
 func (p part) fileStores(ctx context.Context) (names []string, err error) {
@@ -48,16 +64,16 @@ func (o Options) openFiles(
 	return o.Store.OpenFiles(ctx, engine, name)
 }
 
-// checkFiles looks for photos without their files, and counts files without a photo.
+// checkFiles looks for documents without their files, and counts files that no document names.
 func (o Options) checkFiles(
 	ctx context.Context, engine docstore.Engine, c collection, report *CollectionReport,
 ) (findings []integrity.Finding, err error) {
-	// The photos are read first: each one is stored after its files.
-	parents := map[int64]int64{}
+	// The documents are read first: each one is stored after its files.
+	names, owners := namingOf(c.spec.Name), map[int64]int64{}
 	if err := walk(ctx, c.spec, c.found.Table, everything(), func(documents []bson.Raw) error {
 		for _, document := range documents {
-			if file, has := document.Lookup("file").Int64OK(); has {
-				parents[file] = document.Lookup("parent_id").AsInt64()
+			if file, has := document.Lookup(names.file).Int64OK(); has {
+				owners[file] = document.Lookup(names.owner).AsInt64()
 			}
 		}
 		o.progress(len(documents))
@@ -82,18 +98,18 @@ func (o Options) checkFiles(
 		}
 	}
 	missing := integrity.Finding{
-		Collection: c.spec.Name, Kind: MissingFile, Detail: "lack files; restore those from a backup, or remove the photos",
+		Collection: c.spec.Name, Kind: MissingFile, Detail: "lack files; restore those from a backup, or remove what names them",
 	}
-	for file, parent := range parents {
-		if stored[file] == blob.Kinds {
+	for file, owner := range owners {
+		if stored[file] == names.files {
 			continue
 		}
 		if missing.Count++; len(missing.Parents) < maxExamples {
-			missing.Parents = append(missing.Parents, parent)
+			missing.Parents = append(missing.Parents, owner)
 		}
 	}
 	for file, kinds := range stored {
-		if _, isNamed := parents[file]; !isNamed {
+		if _, isNamed := owners[file]; !isNamed {
 			report.UnnamedFiles += int64(kinds)
 		}
 	}

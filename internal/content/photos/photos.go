@@ -5,7 +5,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"iter"
 	"net/url"
 	"strings"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/parent"
+	"github.com/waybook/waybook/internal/platform/apierror"
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/internal/upload"
 	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
@@ -71,32 +71,12 @@ type named struct {
 	File int64 `bson:"file"`
 }
 
-// namedPage is how many photos a sweep reads at once.
-const namedPage = 1000
-
 // SweepFiles makes Sweep delete the files of removed photos.
 func (s *Set[P]) SweepFiles(backups *blob.Backups, now func() time.Time) {
-	all := docstore.Project[named](s.Children)
-	everything := docstore.Query{
-		Where: docstore.All(docstore.IDIndex).Everywhere(), As: docstore.Durable,
-		Limit: namedPage, MaxBytes: docstore.MaxBatchBytes,
+	s.sweep = &upload.Sweep{
+		Store: s.Files.Store, Backups: backups, Now: now,
+		Named: upload.NamedBy(docstore.Project[named](s.Children), func(photo named) int64 { return photo.File }),
 	}
-	files := func(ctx context.Context) iter.Seq2[[]int64, error] {
-		return func(yield func([]int64, error) bool) {
-			for page, err := range all.Batches(ctx, everything) {
-				files := make([]int64, 0, len(page))
-				for _, photo := range page {
-					if photo.File != 0 {
-						files = append(files, photo.File)
-					}
-				}
-				if !yield(files, err) {
-					return
-				}
-			}
-		}
-	}
-	s.sweep = &upload.Sweep{Store: s.Files.Store, Backups: backups, Now: now, Named: files}
 }
 
 // Sweep deletes the files of removed photos, once a day.
@@ -151,7 +131,7 @@ func (s *Set[P]) UpdatePhoto(ctx context.Context, request *photov1.UpdatePhotoRe
 		return nil, err
 	}
 	if isRefused {
-		return nil, unexpected("url", "an uploaded photo keeps its url")
+		return nil, apierror.Invalid("INVALID_PARAMETER", apierror.Violation{Field: "url", Message: "an uploaded photo keeps its url"})
 	}
 	return &photov1.UpdatePhotoResponse{Photo: s.show(ctx, updated)}, nil
 }

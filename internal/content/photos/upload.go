@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 	"time"
 
 	"google.golang.org/grpc"
@@ -24,12 +23,8 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-const (
-	// uploadTime bounds an upload, and silence is how long its caller may send nothing.
-	uploadTime, silence = 10 * time.Minute, 30 * time.Second
-	// chunkBytes is the largest chunk of the contract.
-	chunkBytes = 256 << 10
-)
+// chunkBytes is the largest chunk of the contract.
+const chunkBytes = 256 << 10
 
 // Files are the files of uploaded photos. A sweep deletes those of removed photos.
 type Files struct {
@@ -78,69 +73,15 @@ var formats = map[picture.Format]photov1.PhotoFormat{
 }
 
 func (s *Set[P]) Upload(stream grpc.ClientStreamingServer[photov1.UploadRequest, photov1.UploadResponse]) error {
-	first, err := stream.Recv()
-	if err != nil && !errors.Is(err, io.EOF) {
-		return err
-	}
-	start := first.GetStart()
-	if start == nil {
-		return unexpected("start", "must be the first message")
-	}
-	ctx, cancel := context.WithTimeout(stream.Context(), uploadTime)
-	defer cancel()
-	added, err := s.upload(ctx, start, chunksOf(ctx, stream))
-	if err != nil {
-		return err
-	}
-	return stream.SendAndClose(&photov1.UploadResponse{Photo: s.show(ctx, added)})
-}
-
-func unexpected(field, message string) error {
-	return apierror.Invalid("INVALID_PARAMETER", apierror.Violation{Field: field, Message: message})
-}
-
-// received is a message of a stream, or its end.
-type received struct {
-	message *photov1.UploadRequest
-	err     error
-}
-
-// chunksOf returns a function that returns the next chunk of a stream, or io.EOF. It does not wait longer than silence.
-// The goroutine that reads the stream ends with it.
-func chunksOf(
-	ctx context.Context, stream grpc.ClientStreamingServer[photov1.UploadRequest, photov1.UploadResponse],
-) func() ([]byte, error) {
-	next := make(chan received)
-	read := func() {
-		for {
-			message, err := stream.Recv()
-			select {
-			case next <- received{message, err}:
-			case <-ctx.Done():
-				return
-			}
-			if err != nil {
-				return
-			}
+	return upload.Serve(stream, func(
+		ctx context.Context, start *photov1.UploadStart, next func() ([]byte, error),
+	) (*photov1.UploadResponse, error) {
+		added, err := s.upload(ctx, start, next)
+		if err != nil {
+			return nil, err
 		}
-	}
-	var begin sync.Once
-	return func() ([]byte, error) {
-		begin.Do(func() { go read() })
-		patience := time.NewTimer(silence)
-		defer patience.Stop()
-		select {
-		case r := <-next:
-			if r.message.GetStart() != nil {
-				return nil, unexpected("start", "must be the first message only")
-			}
-			return r.message.GetChunk(), r.err
-		case <-patience.C:
-			return nil, apierror.New(codes.DeadlineExceeded, "SENDER_STALLED", "the sender sent nothing for %v", silence)
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
+		return &photov1.UploadResponse{Photo: s.show(ctx, added)}, nil
+	})
 }
 
 // upload adds a photo, or gives one its files. A repeated request costs no decode.

@@ -166,7 +166,7 @@ type User struct {
 	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
 	// Nickname, 1 to 100 characters.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// Address of the avatar image; may be empty.
+	// Address of the avatar image; may be empty. Of an uploaded icon it is "upload/user/<user_id>/<icon>-icon.jpg".
 	IconUrl string `protobuf:"bytes,3,opt,name=icon_url,json=iconUrl,proto3" json:"icon_url,omitempty"`
 	// When the user was created.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
@@ -1794,6 +1794,291 @@ func (x *UpdateProfileResponse) GetUser() *User {
 	return nil
 }
 
+type UploadIconRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// A start, then chunks.
+	//
+	// Types that are valid to be assigned to Part:
+	//
+	//	*UploadIconRequest_Start
+	//	*UploadIconRequest_Chunk
+	Part          isUploadIconRequest_Part `protobuf_oneof:"part"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UploadIconRequest) Reset() {
+	*x = UploadIconRequest{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UploadIconRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UploadIconRequest) ProtoMessage() {}
+
+func (x *UploadIconRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UploadIconRequest.ProtoReflect.Descriptor instead.
+func (*UploadIconRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *UploadIconRequest) GetPart() isUploadIconRequest_Part {
+	if x != nil {
+		return x.Part
+	}
+	return nil
+}
+
+func (x *UploadIconRequest) GetStart() *UploadIconStart {
+	if x != nil {
+		if x, ok := x.Part.(*UploadIconRequest_Start); ok {
+			return x.Start
+		}
+	}
+	return nil
+}
+
+func (x *UploadIconRequest) GetChunk() []byte {
+	if x != nil {
+		if x, ok := x.Part.(*UploadIconRequest_Chunk); ok {
+			return x.Chunk
+		}
+	}
+	return nil
+}
+
+type isUploadIconRequest_Part interface {
+	isUploadIconRequest_Part()
+}
+
+type UploadIconRequest_Start struct {
+	// Whose icon it is; the first message.
+	Start *UploadIconStart `protobuf:"bytes,1,opt,name=start,proto3,oneof"`
+}
+
+type UploadIconRequest_Chunk struct {
+	// The next bytes of the file, at most 262,144.
+	Chunk []byte `protobuf:"bytes,2,opt,name=chunk,proto3,oneof"`
+}
+
+func (*UploadIconRequest_Start) isUploadIconRequest_Part() {}
+
+func (*UploadIconRequest_Chunk) isUploadIconRequest_Part() {}
+
+// Whose icon is uploaded.
+type UploadIconStart struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user who changes the own profile.
+	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
+	// New nickname, as in RegisterUserRequest; the same write changes both.
+	Name          *string `protobuf:"bytes,2,opt,name=name,proto3,oneof" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UploadIconStart) Reset() {
+	*x = UploadIconStart{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UploadIconStart) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UploadIconStart) ProtoMessage() {}
+
+func (x *UploadIconStart) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UploadIconStart.ProtoReflect.Descriptor instead.
+func (*UploadIconStart) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *UploadIconStart) GetActorId() int64 {
+	if x != nil {
+		return x.ActorId
+	}
+	return 0
+}
+
+func (x *UploadIconStart) GetName() string {
+	if x != nil && x.Name != nil {
+		return *x.Name
+	}
+	return ""
+}
+
+type UploadIconResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user as it is now.
+	User          *User `protobuf:"bytes,1,opt,name=user,proto3" json:"user,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UploadIconResponse) Reset() {
+	*x = UploadIconResponse{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UploadIconResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UploadIconResponse) ProtoMessage() {}
+
+func (x *UploadIconResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UploadIconResponse.ProtoReflect.Descriptor instead.
+func (*UploadIconResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *UploadIconResponse) GetUser() *User {
+	if x != nil {
+		return x.User
+	}
+	return nil
+}
+
+type GetIconRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user.
+	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	// The icon, as icon_url names it.
+	Icon          int64 `protobuf:"varint,2,opt,name=icon,proto3" json:"icon,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetIconRequest) Reset() {
+	*x = GetIconRequest{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetIconRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetIconRequest) ProtoMessage() {}
+
+func (x *GetIconRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetIconRequest.ProtoReflect.Descriptor instead.
+func (*GetIconRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *GetIconRequest) GetUserId() int64 {
+	if x != nil {
+		return x.UserId
+	}
+	return 0
+}
+
+func (x *GetIconRequest) GetIcon() int64 {
+	if x != nil {
+		return x.Icon
+	}
+	return 0
+}
+
+type GetIconResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// A JPEG of at most 320 pixels in width and height, less than 1 MiB.
+	Jpeg          []byte `protobuf:"bytes,1,opt,name=jpeg,proto3" json:"jpeg,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetIconResponse) Reset() {
+	*x = GetIconResponse{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetIconResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetIconResponse) ProtoMessage() {}
+
+func (x *GetIconResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetIconResponse.ProtoReflect.Descriptor instead.
+func (*GetIconResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *GetIconResponse) GetJpeg() []byte {
+	if x != nil {
+		return x.Jpeg
+	}
+	return nil
+}
+
 type ChangePasswordRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user who changes the own password.
@@ -1812,7 +2097,7 @@ type ChangePasswordRequest struct {
 
 func (x *ChangePasswordRequest) Reset() {
 	*x = ChangePasswordRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1824,7 +2109,7 @@ func (x *ChangePasswordRequest) String() string {
 func (*ChangePasswordRequest) ProtoMessage() {}
 
 func (x *ChangePasswordRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1837,7 +2122,7 @@ func (x *ChangePasswordRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangePasswordRequest.ProtoReflect.Descriptor instead.
 func (*ChangePasswordRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{27}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ChangePasswordRequest) GetActorId() int64 {
@@ -1885,7 +2170,7 @@ type ChangePasswordResponse struct {
 
 func (x *ChangePasswordResponse) Reset() {
 	*x = ChangePasswordResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1897,7 +2182,7 @@ func (x *ChangePasswordResponse) String() string {
 func (*ChangePasswordResponse) ProtoMessage() {}
 
 func (x *ChangePasswordResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1910,7 +2195,7 @@ func (x *ChangePasswordResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangePasswordResponse.ProtoReflect.Descriptor instead.
 func (*ChangePasswordResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{28}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ChangePasswordResponse) GetClosedCount() int64 {
@@ -1930,7 +2215,7 @@ type OpenSessionRequest struct {
 
 func (x *OpenSessionRequest) Reset() {
 	*x = OpenSessionRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1942,7 +2227,7 @@ func (x *OpenSessionRequest) String() string {
 func (*OpenSessionRequest) ProtoMessage() {}
 
 func (x *OpenSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1955,7 +2240,7 @@ func (x *OpenSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenSessionRequest.ProtoReflect.Descriptor instead.
 func (*OpenSessionRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{29}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *OpenSessionRequest) GetUserId() int64 {
@@ -1977,7 +2262,7 @@ type OpenSessionResponse struct {
 
 func (x *OpenSessionResponse) Reset() {
 	*x = OpenSessionResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1989,7 +2274,7 @@ func (x *OpenSessionResponse) String() string {
 func (*OpenSessionResponse) ProtoMessage() {}
 
 func (x *OpenSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2002,7 +2287,7 @@ func (x *OpenSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenSessionResponse.ProtoReflect.Descriptor instead.
 func (*OpenSessionResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{30}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *OpenSessionResponse) GetSession() *Session {
@@ -2031,7 +2316,7 @@ type VerifySessionRequest struct {
 
 func (x *VerifySessionRequest) Reset() {
 	*x = VerifySessionRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2043,7 +2328,7 @@ func (x *VerifySessionRequest) String() string {
 func (*VerifySessionRequest) ProtoMessage() {}
 
 func (x *VerifySessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2056,7 +2341,7 @@ func (x *VerifySessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifySessionRequest.ProtoReflect.Descriptor instead.
 func (*VerifySessionRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{31}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *VerifySessionRequest) GetUserId() int64 {
@@ -2083,7 +2368,7 @@ type VerifySessionResponse struct {
 
 func (x *VerifySessionResponse) Reset() {
 	*x = VerifySessionResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2095,7 +2380,7 @@ func (x *VerifySessionResponse) String() string {
 func (*VerifySessionResponse) ProtoMessage() {}
 
 func (x *VerifySessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2108,7 +2393,7 @@ func (x *VerifySessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifySessionResponse.ProtoReflect.Descriptor instead.
 func (*VerifySessionResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{32}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *VerifySessionResponse) GetSession() *Session {
@@ -2132,7 +2417,7 @@ type CloseSessionRequest struct {
 
 func (x *CloseSessionRequest) Reset() {
 	*x = CloseSessionRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2144,7 +2429,7 @@ func (x *CloseSessionRequest) String() string {
 func (*CloseSessionRequest) ProtoMessage() {}
 
 func (x *CloseSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2157,7 +2442,7 @@ func (x *CloseSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseSessionRequest.ProtoReflect.Descriptor instead.
 func (*CloseSessionRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{33}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *CloseSessionRequest) GetUserId() int64 {
@@ -2189,7 +2474,7 @@ type CloseSessionResponse struct {
 
 func (x *CloseSessionResponse) Reset() {
 	*x = CloseSessionResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2201,7 +2486,7 @@ func (x *CloseSessionResponse) String() string {
 func (*CloseSessionResponse) ProtoMessage() {}
 
 func (x *CloseSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2214,7 +2499,7 @@ func (x *CloseSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseSessionResponse.ProtoReflect.Descriptor instead.
 func (*CloseSessionResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{34}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{39}
 }
 
 type CloseAllSessionsRequest struct {
@@ -2229,7 +2514,7 @@ type CloseAllSessionsRequest struct {
 
 func (x *CloseAllSessionsRequest) Reset() {
 	*x = CloseAllSessionsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2241,7 +2526,7 @@ func (x *CloseAllSessionsRequest) String() string {
 func (*CloseAllSessionsRequest) ProtoMessage() {}
 
 func (x *CloseAllSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2254,7 +2539,7 @@ func (x *CloseAllSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseAllSessionsRequest.ProtoReflect.Descriptor instead.
 func (*CloseAllSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{35}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *CloseAllSessionsRequest) GetUserId() int64 {
@@ -2281,7 +2566,7 @@ type CloseAllSessionsResponse struct {
 
 func (x *CloseAllSessionsResponse) Reset() {
 	*x = CloseAllSessionsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2293,7 +2578,7 @@ func (x *CloseAllSessionsResponse) String() string {
 func (*CloseAllSessionsResponse) ProtoMessage() {}
 
 func (x *CloseAllSessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2306,7 +2591,7 @@ func (x *CloseAllSessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseAllSessionsResponse.ProtoReflect.Descriptor instead.
 func (*CloseAllSessionsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{36}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *CloseAllSessionsResponse) GetClosedCount() int64 {
@@ -2332,7 +2617,7 @@ type ListSessionsRequest struct {
 
 func (x *ListSessionsRequest) Reset() {
 	*x = ListSessionsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2344,7 +2629,7 @@ func (x *ListSessionsRequest) String() string {
 func (*ListSessionsRequest) ProtoMessage() {}
 
 func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2357,7 +2642,7 @@ func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsRequest.ProtoReflect.Descriptor instead.
 func (*ListSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{37}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ListSessionsRequest) GetUserId() int64 {
@@ -2400,7 +2685,7 @@ type ListSessionsResponse struct {
 
 func (x *ListSessionsResponse) Reset() {
 	*x = ListSessionsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[38]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2412,7 +2697,7 @@ func (x *ListSessionsResponse) String() string {
 func (*ListSessionsResponse) ProtoMessage() {}
 
 func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[38]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2425,7 +2710,7 @@ func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsResponse.ProtoReflect.Descriptor instead.
 func (*ListSessionsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{38}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ListSessionsResponse) GetSessions() []*Session {
@@ -2452,7 +2737,7 @@ type GrantRewardsRequest struct {
 
 func (x *GrantRewardsRequest) Reset() {
 	*x = GrantRewardsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[39]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2464,7 +2749,7 @@ func (x *GrantRewardsRequest) String() string {
 func (*GrantRewardsRequest) ProtoMessage() {}
 
 func (x *GrantRewardsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[39]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2477,7 +2762,7 @@ func (x *GrantRewardsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantRewardsRequest.ProtoReflect.Descriptor instead.
 func (*GrantRewardsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{39}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *GrantRewardsRequest) GetGrants() []*Grant {
@@ -2502,7 +2787,7 @@ type Grant struct {
 
 func (x *Grant) Reset() {
 	*x = Grant{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[40]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2514,7 +2799,7 @@ func (x *Grant) String() string {
 func (*Grant) ProtoMessage() {}
 
 func (x *Grant) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[40]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2527,7 +2812,7 @@ func (x *Grant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Grant.ProtoReflect.Descriptor instead.
 func (*Grant) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{40}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Grant) GetUserId() int64 {
@@ -2559,7 +2844,7 @@ type GrantRewardsResponse struct {
 
 func (x *GrantRewardsResponse) Reset() {
 	*x = GrantRewardsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[41]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2571,7 +2856,7 @@ func (x *GrantRewardsResponse) String() string {
 func (*GrantRewardsResponse) ProtoMessage() {}
 
 func (x *GrantRewardsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[41]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2584,7 +2869,7 @@ func (x *GrantRewardsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantRewardsResponse.ProtoReflect.Descriptor instead.
 func (*GrantRewardsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{41}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{46}
 }
 
 type ListRewardsRequest struct {
@@ -2601,7 +2886,7 @@ type ListRewardsRequest struct {
 
 func (x *ListRewardsRequest) Reset() {
 	*x = ListRewardsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[42]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2613,7 +2898,7 @@ func (x *ListRewardsRequest) String() string {
 func (*ListRewardsRequest) ProtoMessage() {}
 
 func (x *ListRewardsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[42]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2626,7 +2911,7 @@ func (x *ListRewardsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRewardsRequest.ProtoReflect.Descriptor instead.
 func (*ListRewardsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{42}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ListRewardsRequest) GetUserId() int64 {
@@ -2662,7 +2947,7 @@ type ListRewardsResponse struct {
 
 func (x *ListRewardsResponse) Reset() {
 	*x = ListRewardsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[43]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2674,7 +2959,7 @@ func (x *ListRewardsResponse) String() string {
 func (*ListRewardsResponse) ProtoMessage() {}
 
 func (x *ListRewardsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[43]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2687,7 +2972,7 @@ func (x *ListRewardsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRewardsResponse.ProtoReflect.Descriptor instead.
 func (*ListRewardsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{43}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ListRewardsResponse) GetRewards() []*Reward {
@@ -2837,7 +3122,22 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x05_nameB\v\n" +
 	"\t_icon_url\"E\n" +
 	"\x15UpdateProfileResponse\x12,\n" +
-	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"\xf3\x01\n" +
+	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"\x82\x01\n" +
+	"\x11UploadIconRequest\x12;\n" +
+	"\x05start\x18\x01 \x01(\v2#.waybook.account.v1.UploadIconStartH\x00R\x05start\x12!\n" +
+	"\x05chunk\x18\x02 \x01(\fB\t\xbaH\x06z\x04\x18\x80\x80\x10H\x00R\x05chunkB\r\n" +
+	"\x04part\x12\x05\xbaH\x02\b\x01\"c\n" +
+	"\x0fUploadIconStart\x12\x1f\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12&\n" +
+	"\x04name\x18\x02 \x01(\tB\r\xbaH\x06r\x04\x10\x01\x18d\x88\xb5\x18\x01H\x00R\x04name\x88\x01\x01B\a\n" +
+	"\x05_name\"B\n" +
+	"\x12UploadIconResponse\x12,\n" +
+	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"U\n" +
+	"\x0eGetIconRequest\x12\x1d\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\x12$\n" +
+	"\x04icon\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f \x00R\x04icon\"%\n" +
+	"\x0fGetIconResponse\x12\x12\n" +
+	"\x04jpeg\x18\x01 \x01(\fR\x04jpeg\"\xf3\x01\n" +
 	"\x15ChangePasswordRequest\x12\x1f\n" +
 	"\bactor_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12+\n" +
 	"\x05token\x18\x02 \x01(\tB\x15\xbaH\x12r\x102\x0e^[0-9a-f]{32}$R\x05token\x12-\n" +
@@ -2912,7 +3212,7 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x18REGISTRATION_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13REGISTRATION_CLOSED\x10\x01\x12\x15\n" +
 	"\x11REGISTRATION_OPEN\x10\x02\x12\x17\n" +
-	"\x13REGISTRATION_INVITE\x10\x032\x8f\x13\n" +
+	"\x13REGISTRATION_INVITE\x10\x032\xeb\x14\n" +
 	"\x0eAccountService\x12r\n" +
 	"\n" +
 	"CreateUser\x12%.waybook.account.v1.CreateUserRequest\x1a&.waybook.account.v1.CreateUserResponse\"\x15\xaa\xbb\x18\x0e\x12\fuser_created\x90\x02\x02\x12[\n" +
@@ -2938,7 +3238,12 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x04edge\x90\x02\x01\x12\x87\x01\n" +
 	"\x10CreateInvitation\x12+.waybook.account.v1.CreateInvitationRequest\x1a,.waybook.account.v1.CreateInvitationResponse\"\x18\xaa\xbb\x18\x14\x12\x12invitation_created\x12~\n" +
 	"\rUpdateProfile\x12(.waybook.account.v1.UpdateProfileRequest\x1a).waybook.account.v1.UpdateProfileResponse\"\x18\xaa\xbb\x18\x14\n" +
-	"\x04edge\x12\fuser_changed\x12\x85\x01\n" +
+	"\x04edge\x12\fuser_changed\x12w\n" +
+	"\n" +
+	"UploadIcon\x12%.waybook.account.v1.UploadIconRequest\x1a&.waybook.account.v1.UploadIconResponse\"\x18\xaa\xbb\x18\x14\n" +
+	"\x04edge\x12\fuser_changed(\x01\x12a\n" +
+	"\aGetIcon\x12\".waybook.account.v1.GetIconRequest\x1a#.waybook.account.v1.GetIconResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x01\x12\x85\x01\n" +
 	"\x0eChangePassword\x12).waybook.account.v1.ChangePasswordRequest\x1a*.waybook.account.v1.ChangePasswordResponse\"\x1c\xaa\xbb\x18\x18\n" +
 	"\x04edge\x12\x10password_changed\x12t\n" +
 	"\vOpenSession\x12&.waybook.account.v1.OpenSessionRequest\x1a'.waybook.account.v1.OpenSessionResponse\"\x14\xaa\xbb\x18\x10\x12\x0esession_opened\x12s\n" +
@@ -2967,7 +3272,7 @@ func file_waybook_account_v1_account_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_account_v1_account_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_waybook_account_v1_account_proto_msgTypes = make([]protoimpl.MessageInfo, 44)
+var file_waybook_account_v1_account_proto_msgTypes = make([]protoimpl.MessageInfo, 49)
 var file_waybook_account_v1_account_proto_goTypes = []any{
 	(PasswordForm)(0),                // 0: waybook.account.v1.PasswordForm
 	(Registration)(0),                // 1: waybook.account.v1.Registration
@@ -2998,95 +3303,106 @@ var file_waybook_account_v1_account_proto_goTypes = []any{
 	(*CreateInvitationResponse)(nil), // 26: waybook.account.v1.CreateInvitationResponse
 	(*UpdateProfileRequest)(nil),     // 27: waybook.account.v1.UpdateProfileRequest
 	(*UpdateProfileResponse)(nil),    // 28: waybook.account.v1.UpdateProfileResponse
-	(*ChangePasswordRequest)(nil),    // 29: waybook.account.v1.ChangePasswordRequest
-	(*ChangePasswordResponse)(nil),   // 30: waybook.account.v1.ChangePasswordResponse
-	(*OpenSessionRequest)(nil),       // 31: waybook.account.v1.OpenSessionRequest
-	(*OpenSessionResponse)(nil),      // 32: waybook.account.v1.OpenSessionResponse
-	(*VerifySessionRequest)(nil),     // 33: waybook.account.v1.VerifySessionRequest
-	(*VerifySessionResponse)(nil),    // 34: waybook.account.v1.VerifySessionResponse
-	(*CloseSessionRequest)(nil),      // 35: waybook.account.v1.CloseSessionRequest
-	(*CloseSessionResponse)(nil),     // 36: waybook.account.v1.CloseSessionResponse
-	(*CloseAllSessionsRequest)(nil),  // 37: waybook.account.v1.CloseAllSessionsRequest
-	(*CloseAllSessionsResponse)(nil), // 38: waybook.account.v1.CloseAllSessionsResponse
-	(*ListSessionsRequest)(nil),      // 39: waybook.account.v1.ListSessionsRequest
-	(*ListSessionsResponse)(nil),     // 40: waybook.account.v1.ListSessionsResponse
-	(*GrantRewardsRequest)(nil),      // 41: waybook.account.v1.GrantRewardsRequest
-	(*Grant)(nil),                    // 42: waybook.account.v1.Grant
-	(*GrantRewardsResponse)(nil),     // 43: waybook.account.v1.GrantRewardsResponse
-	(*ListRewardsRequest)(nil),       // 44: waybook.account.v1.ListRewardsRequest
-	(*ListRewardsResponse)(nil),      // 45: waybook.account.v1.ListRewardsResponse
-	(*timestamppb.Timestamp)(nil),    // 46: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),    // 47: google.protobuf.FieldMask
+	(*UploadIconRequest)(nil),        // 29: waybook.account.v1.UploadIconRequest
+	(*UploadIconStart)(nil),          // 30: waybook.account.v1.UploadIconStart
+	(*UploadIconResponse)(nil),       // 31: waybook.account.v1.UploadIconResponse
+	(*GetIconRequest)(nil),           // 32: waybook.account.v1.GetIconRequest
+	(*GetIconResponse)(nil),          // 33: waybook.account.v1.GetIconResponse
+	(*ChangePasswordRequest)(nil),    // 34: waybook.account.v1.ChangePasswordRequest
+	(*ChangePasswordResponse)(nil),   // 35: waybook.account.v1.ChangePasswordResponse
+	(*OpenSessionRequest)(nil),       // 36: waybook.account.v1.OpenSessionRequest
+	(*OpenSessionResponse)(nil),      // 37: waybook.account.v1.OpenSessionResponse
+	(*VerifySessionRequest)(nil),     // 38: waybook.account.v1.VerifySessionRequest
+	(*VerifySessionResponse)(nil),    // 39: waybook.account.v1.VerifySessionResponse
+	(*CloseSessionRequest)(nil),      // 40: waybook.account.v1.CloseSessionRequest
+	(*CloseSessionResponse)(nil),     // 41: waybook.account.v1.CloseSessionResponse
+	(*CloseAllSessionsRequest)(nil),  // 42: waybook.account.v1.CloseAllSessionsRequest
+	(*CloseAllSessionsResponse)(nil), // 43: waybook.account.v1.CloseAllSessionsResponse
+	(*ListSessionsRequest)(nil),      // 44: waybook.account.v1.ListSessionsRequest
+	(*ListSessionsResponse)(nil),     // 45: waybook.account.v1.ListSessionsResponse
+	(*GrantRewardsRequest)(nil),      // 46: waybook.account.v1.GrantRewardsRequest
+	(*Grant)(nil),                    // 47: waybook.account.v1.Grant
+	(*GrantRewardsResponse)(nil),     // 48: waybook.account.v1.GrantRewardsResponse
+	(*ListRewardsRequest)(nil),       // 49: waybook.account.v1.ListRewardsRequest
+	(*ListRewardsResponse)(nil),      // 50: waybook.account.v1.ListRewardsResponse
+	(*timestamppb.Timestamp)(nil),    // 51: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),    // 52: google.protobuf.FieldMask
 }
 var file_waybook_account_v1_account_proto_depIdxs = []int32{
-	46, // 0: waybook.account.v1.User.create_time:type_name -> google.protobuf.Timestamp
+	51, // 0: waybook.account.v1.User.create_time:type_name -> google.protobuf.Timestamp
 	0,  // 1: waybook.account.v1.User.password_form:type_name -> waybook.account.v1.PasswordForm
-	46, // 2: waybook.account.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
-	46, // 3: waybook.account.v1.Session.create_time:type_name -> google.protobuf.Timestamp
-	46, // 4: waybook.account.v1.Session.last_used_time:type_name -> google.protobuf.Timestamp
+	51, // 2: waybook.account.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
+	51, // 3: waybook.account.v1.Session.create_time:type_name -> google.protobuf.Timestamp
+	51, // 4: waybook.account.v1.Session.last_used_time:type_name -> google.protobuf.Timestamp
 	2,  // 5: waybook.account.v1.CreateUserResponse.user:type_name -> waybook.account.v1.User
 	2,  // 6: waybook.account.v1.GetUserResponse.user:type_name -> waybook.account.v1.User
 	2,  // 7: waybook.account.v1.BatchGetUsersResponse.users:type_name -> waybook.account.v1.User
-	47, // 8: waybook.account.v1.UpdateUserRequest.update_mask:type_name -> google.protobuf.FieldMask
+	52, // 8: waybook.account.v1.UpdateUserRequest.update_mask:type_name -> google.protobuf.FieldMask
 	2,  // 9: waybook.account.v1.UpdateUserResponse.user:type_name -> waybook.account.v1.User
 	2,  // 10: waybook.account.v1.ListUsersResponse.users:type_name -> waybook.account.v1.User
 	2,  // 11: waybook.account.v1.AuthenticateResponse.user:type_name -> waybook.account.v1.User
 	3,  // 12: waybook.account.v1.AuthenticateResponse.session:type_name -> waybook.account.v1.Session
 	2,  // 13: waybook.account.v1.RegisterUserResponse.user:type_name -> waybook.account.v1.User
 	1,  // 14: waybook.account.v1.GetRegistrationResponse.registration:type_name -> waybook.account.v1.Registration
-	46, // 15: waybook.account.v1.CreateInvitationResponse.expire_time:type_name -> google.protobuf.Timestamp
-	47, // 16: waybook.account.v1.UpdateProfileRequest.update_mask:type_name -> google.protobuf.FieldMask
+	51, // 15: waybook.account.v1.CreateInvitationResponse.expire_time:type_name -> google.protobuf.Timestamp
+	52, // 16: waybook.account.v1.UpdateProfileRequest.update_mask:type_name -> google.protobuf.FieldMask
 	2,  // 17: waybook.account.v1.UpdateProfileResponse.user:type_name -> waybook.account.v1.User
-	3,  // 18: waybook.account.v1.OpenSessionResponse.session:type_name -> waybook.account.v1.Session
-	3,  // 19: waybook.account.v1.VerifySessionResponse.session:type_name -> waybook.account.v1.Session
-	3,  // 20: waybook.account.v1.ListSessionsResponse.sessions:type_name -> waybook.account.v1.Session
-	42, // 21: waybook.account.v1.GrantRewardsRequest.grants:type_name -> waybook.account.v1.Grant
-	4,  // 22: waybook.account.v1.ListRewardsResponse.rewards:type_name -> waybook.account.v1.Reward
-	5,  // 23: waybook.account.v1.AccountService.CreateUser:input_type -> waybook.account.v1.CreateUserRequest
-	7,  // 24: waybook.account.v1.AccountService.GetUser:input_type -> waybook.account.v1.GetUserRequest
-	9,  // 25: waybook.account.v1.AccountService.BatchGetUsers:input_type -> waybook.account.v1.BatchGetUsersRequest
-	11, // 26: waybook.account.v1.AccountService.UpdateUser:input_type -> waybook.account.v1.UpdateUserRequest
-	13, // 27: waybook.account.v1.AccountService.DeleteUser:input_type -> waybook.account.v1.DeleteUserRequest
-	15, // 28: waybook.account.v1.AccountService.ListHiddenUsers:input_type -> waybook.account.v1.ListHiddenUsersRequest
-	17, // 29: waybook.account.v1.AccountService.ListUsers:input_type -> waybook.account.v1.ListUsersRequest
-	19, // 30: waybook.account.v1.AccountService.Authenticate:input_type -> waybook.account.v1.AuthenticateRequest
-	21, // 31: waybook.account.v1.AccountService.RegisterUser:input_type -> waybook.account.v1.RegisterUserRequest
-	23, // 32: waybook.account.v1.AccountService.GetRegistration:input_type -> waybook.account.v1.GetRegistrationRequest
-	25, // 33: waybook.account.v1.AccountService.CreateInvitation:input_type -> waybook.account.v1.CreateInvitationRequest
-	27, // 34: waybook.account.v1.AccountService.UpdateProfile:input_type -> waybook.account.v1.UpdateProfileRequest
-	29, // 35: waybook.account.v1.AccountService.ChangePassword:input_type -> waybook.account.v1.ChangePasswordRequest
-	31, // 36: waybook.account.v1.AccountService.OpenSession:input_type -> waybook.account.v1.OpenSessionRequest
-	33, // 37: waybook.account.v1.AccountService.VerifySession:input_type -> waybook.account.v1.VerifySessionRequest
-	35, // 38: waybook.account.v1.AccountService.CloseSession:input_type -> waybook.account.v1.CloseSessionRequest
-	37, // 39: waybook.account.v1.AccountService.CloseAllSessions:input_type -> waybook.account.v1.CloseAllSessionsRequest
-	39, // 40: waybook.account.v1.AccountService.ListSessions:input_type -> waybook.account.v1.ListSessionsRequest
-	41, // 41: waybook.account.v1.AccountService.GrantRewards:input_type -> waybook.account.v1.GrantRewardsRequest
-	44, // 42: waybook.account.v1.AccountService.ListRewards:input_type -> waybook.account.v1.ListRewardsRequest
-	6,  // 43: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
-	8,  // 44: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
-	10, // 45: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
-	12, // 46: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
-	14, // 47: waybook.account.v1.AccountService.DeleteUser:output_type -> waybook.account.v1.DeleteUserResponse
-	16, // 48: waybook.account.v1.AccountService.ListHiddenUsers:output_type -> waybook.account.v1.ListHiddenUsersResponse
-	18, // 49: waybook.account.v1.AccountService.ListUsers:output_type -> waybook.account.v1.ListUsersResponse
-	20, // 50: waybook.account.v1.AccountService.Authenticate:output_type -> waybook.account.v1.AuthenticateResponse
-	22, // 51: waybook.account.v1.AccountService.RegisterUser:output_type -> waybook.account.v1.RegisterUserResponse
-	24, // 52: waybook.account.v1.AccountService.GetRegistration:output_type -> waybook.account.v1.GetRegistrationResponse
-	26, // 53: waybook.account.v1.AccountService.CreateInvitation:output_type -> waybook.account.v1.CreateInvitationResponse
-	28, // 54: waybook.account.v1.AccountService.UpdateProfile:output_type -> waybook.account.v1.UpdateProfileResponse
-	30, // 55: waybook.account.v1.AccountService.ChangePassword:output_type -> waybook.account.v1.ChangePasswordResponse
-	32, // 56: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
-	34, // 57: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
-	36, // 58: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
-	38, // 59: waybook.account.v1.AccountService.CloseAllSessions:output_type -> waybook.account.v1.CloseAllSessionsResponse
-	40, // 60: waybook.account.v1.AccountService.ListSessions:output_type -> waybook.account.v1.ListSessionsResponse
-	43, // 61: waybook.account.v1.AccountService.GrantRewards:output_type -> waybook.account.v1.GrantRewardsResponse
-	45, // 62: waybook.account.v1.AccountService.ListRewards:output_type -> waybook.account.v1.ListRewardsResponse
-	43, // [43:63] is the sub-list for method output_type
-	23, // [23:43] is the sub-list for method input_type
-	23, // [23:23] is the sub-list for extension type_name
-	23, // [23:23] is the sub-list for extension extendee
-	0,  // [0:23] is the sub-list for field type_name
+	30, // 18: waybook.account.v1.UploadIconRequest.start:type_name -> waybook.account.v1.UploadIconStart
+	2,  // 19: waybook.account.v1.UploadIconResponse.user:type_name -> waybook.account.v1.User
+	3,  // 20: waybook.account.v1.OpenSessionResponse.session:type_name -> waybook.account.v1.Session
+	3,  // 21: waybook.account.v1.VerifySessionResponse.session:type_name -> waybook.account.v1.Session
+	3,  // 22: waybook.account.v1.ListSessionsResponse.sessions:type_name -> waybook.account.v1.Session
+	47, // 23: waybook.account.v1.GrantRewardsRequest.grants:type_name -> waybook.account.v1.Grant
+	4,  // 24: waybook.account.v1.ListRewardsResponse.rewards:type_name -> waybook.account.v1.Reward
+	5,  // 25: waybook.account.v1.AccountService.CreateUser:input_type -> waybook.account.v1.CreateUserRequest
+	7,  // 26: waybook.account.v1.AccountService.GetUser:input_type -> waybook.account.v1.GetUserRequest
+	9,  // 27: waybook.account.v1.AccountService.BatchGetUsers:input_type -> waybook.account.v1.BatchGetUsersRequest
+	11, // 28: waybook.account.v1.AccountService.UpdateUser:input_type -> waybook.account.v1.UpdateUserRequest
+	13, // 29: waybook.account.v1.AccountService.DeleteUser:input_type -> waybook.account.v1.DeleteUserRequest
+	15, // 30: waybook.account.v1.AccountService.ListHiddenUsers:input_type -> waybook.account.v1.ListHiddenUsersRequest
+	17, // 31: waybook.account.v1.AccountService.ListUsers:input_type -> waybook.account.v1.ListUsersRequest
+	19, // 32: waybook.account.v1.AccountService.Authenticate:input_type -> waybook.account.v1.AuthenticateRequest
+	21, // 33: waybook.account.v1.AccountService.RegisterUser:input_type -> waybook.account.v1.RegisterUserRequest
+	23, // 34: waybook.account.v1.AccountService.GetRegistration:input_type -> waybook.account.v1.GetRegistrationRequest
+	25, // 35: waybook.account.v1.AccountService.CreateInvitation:input_type -> waybook.account.v1.CreateInvitationRequest
+	27, // 36: waybook.account.v1.AccountService.UpdateProfile:input_type -> waybook.account.v1.UpdateProfileRequest
+	29, // 37: waybook.account.v1.AccountService.UploadIcon:input_type -> waybook.account.v1.UploadIconRequest
+	32, // 38: waybook.account.v1.AccountService.GetIcon:input_type -> waybook.account.v1.GetIconRequest
+	34, // 39: waybook.account.v1.AccountService.ChangePassword:input_type -> waybook.account.v1.ChangePasswordRequest
+	36, // 40: waybook.account.v1.AccountService.OpenSession:input_type -> waybook.account.v1.OpenSessionRequest
+	38, // 41: waybook.account.v1.AccountService.VerifySession:input_type -> waybook.account.v1.VerifySessionRequest
+	40, // 42: waybook.account.v1.AccountService.CloseSession:input_type -> waybook.account.v1.CloseSessionRequest
+	42, // 43: waybook.account.v1.AccountService.CloseAllSessions:input_type -> waybook.account.v1.CloseAllSessionsRequest
+	44, // 44: waybook.account.v1.AccountService.ListSessions:input_type -> waybook.account.v1.ListSessionsRequest
+	46, // 45: waybook.account.v1.AccountService.GrantRewards:input_type -> waybook.account.v1.GrantRewardsRequest
+	49, // 46: waybook.account.v1.AccountService.ListRewards:input_type -> waybook.account.v1.ListRewardsRequest
+	6,  // 47: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
+	8,  // 48: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
+	10, // 49: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
+	12, // 50: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
+	14, // 51: waybook.account.v1.AccountService.DeleteUser:output_type -> waybook.account.v1.DeleteUserResponse
+	16, // 52: waybook.account.v1.AccountService.ListHiddenUsers:output_type -> waybook.account.v1.ListHiddenUsersResponse
+	18, // 53: waybook.account.v1.AccountService.ListUsers:output_type -> waybook.account.v1.ListUsersResponse
+	20, // 54: waybook.account.v1.AccountService.Authenticate:output_type -> waybook.account.v1.AuthenticateResponse
+	22, // 55: waybook.account.v1.AccountService.RegisterUser:output_type -> waybook.account.v1.RegisterUserResponse
+	24, // 56: waybook.account.v1.AccountService.GetRegistration:output_type -> waybook.account.v1.GetRegistrationResponse
+	26, // 57: waybook.account.v1.AccountService.CreateInvitation:output_type -> waybook.account.v1.CreateInvitationResponse
+	28, // 58: waybook.account.v1.AccountService.UpdateProfile:output_type -> waybook.account.v1.UpdateProfileResponse
+	31, // 59: waybook.account.v1.AccountService.UploadIcon:output_type -> waybook.account.v1.UploadIconResponse
+	33, // 60: waybook.account.v1.AccountService.GetIcon:output_type -> waybook.account.v1.GetIconResponse
+	35, // 61: waybook.account.v1.AccountService.ChangePassword:output_type -> waybook.account.v1.ChangePasswordResponse
+	37, // 62: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
+	39, // 63: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
+	41, // 64: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
+	43, // 65: waybook.account.v1.AccountService.CloseAllSessions:output_type -> waybook.account.v1.CloseAllSessionsResponse
+	45, // 66: waybook.account.v1.AccountService.ListSessions:output_type -> waybook.account.v1.ListSessionsResponse
+	48, // 67: waybook.account.v1.AccountService.GrantRewards:output_type -> waybook.account.v1.GrantRewardsResponse
+	50, // 68: waybook.account.v1.AccountService.ListRewards:output_type -> waybook.account.v1.ListRewardsResponse
+	47, // [47:69] is the sub-list for method output_type
+	25, // [25:47] is the sub-list for method input_type
+	25, // [25:25] is the sub-list for extension type_name
+	25, // [25:25] is the sub-list for extension extendee
+	0,  // [0:25] is the sub-list for field type_name
 }
 
 func init() { file_waybook_account_v1_account_proto_init() }
@@ -3100,15 +3416,20 @@ func file_waybook_account_v1_account_proto_init() {
 		(*ListUsersRequest_NamePrefix)(nil),
 	}
 	file_waybook_account_v1_account_proto_msgTypes[25].OneofWrappers = []any{}
+	file_waybook_account_v1_account_proto_msgTypes[27].OneofWrappers = []any{
+		(*UploadIconRequest_Start)(nil),
+		(*UploadIconRequest_Chunk)(nil),
+	}
 	file_waybook_account_v1_account_proto_msgTypes[28].OneofWrappers = []any{}
-	file_waybook_account_v1_account_proto_msgTypes[36].OneofWrappers = []any{}
+	file_waybook_account_v1_account_proto_msgTypes[33].OneofWrappers = []any{}
+	file_waybook_account_v1_account_proto_msgTypes[41].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_account_v1_account_proto_rawDesc), len(file_waybook_account_v1_account_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   44,
+			NumMessages:   49,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
