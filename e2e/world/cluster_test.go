@@ -244,7 +244,7 @@ func (c *cluster) isolate() {
 func (c *cluster) struggle() {
 	hot := c.hottest()
 	if c.random.IntN(3) == 0 {
-		c.wait(25) // then files are swept, too
+		c.sweepDuringUploads()
 	}
 	for range 2 + c.random.IntN(6) {
 		switch n := c.random.IntN(4); {
@@ -266,9 +266,6 @@ func (c *cluster) insistTogether(hot *item) {
 	var all []func()
 	for _, u := range c.users {
 		all = append(all, func() { c.insist(hot, u) })
-	}
-	if p := c.anyProgram(); c.random.IntN(4) == 0 {
-		all = append(all, func() { p.sweep(c.world) })
 	}
 	c.turns.run(c.random, all)
 }

@@ -223,12 +223,3 @@ func (w *world) hasFiles(isSwept bool) {
 // sweptWithin is when files without a photo are gone: they are swept once a day when they are a day old, for the first
 // time an hour after a start.
 const sweptWithin = 50 * time.Hour
-
-// wait lets time pass without sweeps.
-func (w *world) wait(hours int) {
-	w.note("%d hours pass without a sweep", hours)
-	for range hours {
-		w.system.tend(time.Hour)
-		time.Sleep(time.Hour)
-	}
-}

@@ -11,6 +11,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/waybook/waybook/internal/waybooktest"
 	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
@@ -153,4 +154,21 @@ func (w *world) showsFiles(c *item) {
 			w.violated("the thumbnail of %q: %d", p.text, status)
 		}
 	}
+}
+
+// sweepDuringUploads lets clients upload and remove photos while files are swept, which is once a day.
+func (w *world) sweepDuringUploads() {
+	w.note("a day passes without a sweep")
+	for range 25 {
+		w.system.tend(time.Hour)
+		time.Sleep(time.Hour)
+	}
+	p := w.anyProgram()
+	all := []func(){func() { p.sweep(w) }}
+	for _, c := range w.model.contents {
+		if c.kind.photo != "" && c.id != 0 && c.exists != no && !c.owner.isGone && len(all) < 5 {
+			all = append(all, func() { w.uploadSomething(c) }, func() { w.removePart(c, "photo", c.photos) })
+		}
+	}
+	w.turns.run(w.random, all)
 }

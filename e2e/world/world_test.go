@@ -267,16 +267,18 @@ func (w *world) step() {
 		w.turns.run(w.random, []func(){func() { w.moveSomething(u) }})
 	case n < 8:
 		w.comeAndGo()
-	case n < 60:
+	case n < 56:
 		w.turns.run(w.random, []func(){func() { w.act(u) }})
-	case n < 80:
+	case n < 76:
 		w.together()
-	case n < 86:
+	case n < 82:
 		w.follow(kinds[w.random.IntN(len(kinds))])
-	case n < 88:
+	case n < 84:
 		w.followRestless()
-	case n < 90:
+	case n < 86:
 		w.hideSomeone()
+	case n < 88:
+		w.sweepDuringUploads()
 	default:
 		w.system.operate()
 	}
@@ -290,9 +292,6 @@ func (w *world) together() {
 		all = append(all, func() { w.act(w.users[number]) })
 	}
 	if p := w.anyProgram(); w.random.IntN(4) == 0 {
-		if w.random.IntN(4) == 0 {
-			w.wait(25) // then files are swept, too
-		}
 		all = append(all, func() { p.sweep(w) })
 	}
 	w.turns.run(w.random, all)
