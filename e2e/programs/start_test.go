@@ -117,6 +117,32 @@ func TestASecondStartFindsDataAndSession(t *testing.T) {
 	pasteAll(t, second)
 }
 
+func TestAnExpiredSessionIsReplacedAtTheNextStart(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	first := launch.Start(t, binary, data, "-session-ttl", "1ns")
+	stale := demoCookie(t, data)
+	if got := post(t, first, stale, "func", "addAlbum"); got.Text("info") != "LOGIN REQUIRED" {
+		t.Errorf("a session of 1 ns is open: %+v", got)
+	}
+	first.End(os.Interrupt)
+	second := launch.Start(t, binary, data)
+	if now := demoCookie(t, data); now == stale || demoUser(now) != demoUser(stale) {
+		t.Errorf("the cookie changed from %s to %s", stale, now)
+	}
+	pasteAll(t, second)
+}
+
+func TestANewStoreIsFilledBesideTheSecretsOfAnother(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	launch.Start(t, binary, data).End(os.Interrupt)
+	if err := os.Remove(filepath.Join(data, "waybook.db")); err != nil {
+		t.Fatal(err)
+	}
+	pasteAll(t, launch.Start(t, binary, data))
+}
+
 func TestWithoutDemoAnEmptyStoreStaysEmpty(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()

@@ -1,8 +1,5 @@
 // Package structure_test checks the structural rules that no compiler checks, such as the allowed
 // dependencies. A step of .ci/run builds each module on its own.
-//
-// It also takes the root module as its users do, by version from a module proxy: it installs programs with
-// go install, and builds a client outside the workspace that imports the contracts.
 package structure_test
 
 import (
