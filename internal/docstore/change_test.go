@@ -171,10 +171,6 @@ func TestNumbersOfOneKindAreTheSameByTheirValue(t *testing.T) {
 	}
 }
 
-func FuzzADifferenceLeadsFromOneStateToAnother(f *testing.F) {
-	f.Fuzz(rapid.MakeFuzz(func(rt *rapid.T) { checkDifference(rt, drawState(rt), drawState(rt)) }))
-}
-
 func checkDifference(t failing, before, after state) {
 	t.Helper()
 	stored := append(enriched(toD(t, before)), bson.E{Key: RevisionField, Value: int64(4)})

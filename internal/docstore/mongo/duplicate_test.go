@@ -103,20 +103,3 @@ func TestARefusalByAnUndeclaredUniqueIndexIsNoDuplicate(t *testing.T) {
 		}
 	}
 }
-
-func TestAWriteThatTheServerRefusesForGoodIsAPlainError(t *testing.T) {
-	table := usersOn(t, func(string, bson.Raw) bson.D {
-		refusal := bson.D{{Key: "index", Value: 0}, {Key: "code", Value: 121}, {Key: "errmsg", Value: "Document failed validation"}}
-		return append(bson.D{{Key: "n", Value: 0}, {Key: "writeErrors", Value: bson.A{refusal}}}, done...)
-	})
-	errs, err := table.Insert(t.Context(), []bson.Raw{user(1, "a", "b")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, refused := table.Update(t.Context(), changed("a", "b"))
-	for _, err := range []error{errs[0], refused} {
-		if err == nil || errors.Is(err, docstore.ErrUnavailable) {
-			t.Errorf("got %v", err)
-		}
-	}
-}
