@@ -74,9 +74,7 @@ func TestTheKeyPatternOfADuplicateNamesItsIndex(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			table := usersOn(t, refusing(c.details))
 			errs, err := table.Insert(t.Context(), []bson.Raw{user(1, "a", "b")})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			wantDuplicate(t, "insert", errs[0], c.want)
 			_, err = table.Update(t.Context(), changed("a", "b"))
 			wantDuplicate(t, "update", err, c.want)
@@ -91,9 +89,7 @@ func TestARefusalByAnUndeclaredUniqueIndexIsNoDuplicate(t *testing.T) {
 	} {
 		table := usersOn(t, refusing(details))
 		errs, err := table.Insert(t.Context(), []bson.Raw{user(1, "a", "b")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		_, refused := table.Update(t.Context(), changed("a", "b"))
 		for _, err := range []error{errs[0], refused} {
 			var duplicate *docstore.DuplicateError

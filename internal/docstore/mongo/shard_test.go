@@ -32,9 +32,7 @@ func TestARouterIsRecognizedByItsReplyToHello(t *testing.T) {
 		"nothing":        {bson.D{}, false},
 	} {
 		reply, err := bson.Marshal(c.reply)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got := isRouter(reply); got != c.want {
 			t.Errorf("%s: got %v", name, got)
 		}
@@ -111,9 +109,7 @@ func TestTheCommandsThatShardACollection(t *testing.T) {
 		var got []string
 		for _, command := range shardCommands("db", c.spec) {
 			body, err := bson.MarshalExtJSON(command.body, false, false)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			got = append(got, command.database+" "+string(body))
 		}
 		if !slices.Equal(got, c.want) {
