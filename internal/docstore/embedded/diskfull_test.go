@@ -18,8 +18,7 @@ import (
 func TestAFullDiskLosesNothingAndWritesSucceedAgainOnceThereIsSpace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	engine := openAt(t, path)
-	c, err := docstore.Open[int64, ballot](t.Context(), engine, ballotSpec())
-	must(t, err)
+	c := fill(t, engine, 0)
 	info, err := os.Stat(path)
 	must(t, err)
 	lift := limitFileSize(t, uint64(info.Size())+6<<20)

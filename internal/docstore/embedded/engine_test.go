@@ -45,8 +45,7 @@ func TestAReadOnlyEngineReadsAndDoesNotChangeTheFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
 	engine := open(t, path)
-	c, err := docstore.Open[int64, ballot](t.Context(), engine, ballotSpec())
-	must(t, err)
+	c := fill(t, engine, 0)
 	must(t, c.Insert(t.Context(), ballotOf(1, 1)))
 	shut(t, engine)
 	before, err := os.ReadFile(path)
@@ -150,8 +149,7 @@ func TestCheckFindsDamage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "store.db")
 			engine := open(t, path)
-			ballots, err := docstore.Open[int64, ballot](t.Context(), engine, ballotSpec())
-			must(t, err)
+			ballots := fill(t, engine, 0)
 			var some []ballot
 			var others []article
 			for id := int64(1000); id < 2100; id++ { // texts sort like these
