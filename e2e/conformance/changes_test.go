@@ -17,7 +17,7 @@ func changesCases() []testCase {
 		{"changes since a token tell a document that is new from one that was there, and from one that is deleted", changesSinceAToken},
 		{"a change that has not settled is listed again, and later is not", listsAgain},
 		{"a touch is a change, and sets fields", touches},
-		{"a change of what no postFollower sees is not listed", listsNoUnseen},
+		{"a change of what no follower sees is not listed", listsNoUnseen},
 		{"changes from a moment have what has changed since, with the deletions that are kept", changesFromAMoment},
 		{"pages of any limit have all changes in their order", changesPages},
 		{"a token of another collection, or none at all, is refused as bad", refusesTokensOfChanges},
@@ -25,7 +25,7 @@ func changesCases() []testCase {
 		{"a document with moments shows none", hidesMoments},
 		{"a collection without a feed lists no changes", refusesChanges},
 		{"a document that changes all the time is listed all the time", listsRestless},
-		{"a postFollower that is killed at random has a copy of the store in the end", followsWriters},
+		{"a follower that is killed at random has a copy of the store in the end", followsWriters},
 	}
 }
 
@@ -105,7 +105,7 @@ func (f *postFollower) rest(t *testing.T) {
 	}
 }
 
-// resting returns a postFollower that has all changes.
+// resting returns a follower that has all changes.
 func resting(t *testing.T, c *posts, limit int) *postFollower {
 	t.Helper()
 	f := &postFollower{posts: c, limit: limit}
@@ -146,7 +146,7 @@ func changesSinceAToken(t *testing.T, engine docstore.Engine) {
 	wantEqual(t, "changed", f.round(t), types{1: docstore.DocumentChanged, 3: docstore.DocumentCreated})
 	f.rest(t)
 	must(t, c.Delete(t.Context(), 1))
-	must(t, c.Insert(t.Context(), post{ID: 4})) // which the postFollower never sees
+	must(t, c.Insert(t.Context(), post{ID: 4})) // which the follower never sees
 	must(t, c.Delete(t.Context(), 4))
 	wantError(t, c.Delete(t.Context(), 1), docstore.ErrNotFound)
 	wantEqual(t, "deleted", f.round(t), types{1: docstore.DocumentDeleted, 4: docstore.DocumentDeleted})

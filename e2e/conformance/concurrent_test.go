@@ -81,7 +81,7 @@ func closeWaits(t *testing.T, engine docstore.Engine) {
 	})
 }
 
-// followsWriters compares a postFollower's copy with the store, after writers have raced. The postFollower
+// followsWriters compares a follower's copy with the store, after writers have raced. The follower
 // forgets everything behind its saved token now and then, as if it was killed.
 func followsWriters(t *testing.T, engine docstore.Engine) {
 	c := openPosts(t, engine)

@@ -146,7 +146,6 @@ func Listen(config Config) (*Server, error) {
 		advertise:   advertise,
 		listener:    listener,
 		cursors:     newCursors(cmp.Or(config.MaxBatch, maxDocument)),
-		record:      record{counts: map[string]int{}},
 		standing:    newStanding(),
 		connections: map[net.Conn]bool{},
 	}

@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/e2e/mongowire"
 	"github.com/waybook/waybook/internal/docstore"

@@ -51,9 +51,7 @@ func TestAPlanTakesAValueOfAnotherTypeOnlyIfTheDriverDoes(t *testing.T) {
 	for _, field := range []string{"_id", "small", "text", "float", "flag", "at", "part", "maybe", "choices"} {
 		for _, value := range values {
 			raw, err := bson.Marshal(bson.D{{Key: field, Value: value}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			var want whole
 			wantErr := bson.Unmarshal(raw, &want)
 			if got, ok := planDecode[whole](t, raw); ok && (wantErr != nil || !cmp.Equal(want, got)) {
@@ -89,9 +87,7 @@ func TestTheDriverDecodesTypesThatNoPlanSupports(t *testing.T) {
 	}
 	documents := core{}.as(reflect.TypeOf(got))
 	raw, err := bson.Marshal(bson.D{{Key: "a", Value: []string{"x"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := documents.decode(raw, &got); err != nil || len(got.A) != 1 {
 		t.Errorf("got %v, %v", got, err)
 	}
@@ -102,9 +98,7 @@ func TestTheDriverDecodesTypesThatNoPlanSupports(t *testing.T) {
 func FuzzAPlanAgreesWithTheDriver(f *testing.F) {
 	for _, stored := range wholes() {
 		raw, err := encode(&stored, 1)
-		if err != nil {
-			f.Fatal(err)
-		}
+		must(f, err)
 		f.Add([]byte(raw))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {

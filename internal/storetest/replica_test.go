@@ -138,16 +138,6 @@ func TestADeposedPrimaryLacksWhatTheNewOneWrites(t *testing.T) {
 	expect(t, "the new primary", shown(t, other, docstore.Present), 1)
 }
 
-func TestReplicationThatGoesOnMakesHeldWritesDurable(t *testing.T) {
-	r := storetest.NewReplica(t, storetest.ReplicaSettings{})
-	c := openNotes(t, r)
-	r.Hold(0)
-	expectUnavailable(t, c.Insert(t.Context(), note{ID: 1}))
-	r.Resume(0)
-	expect(t, "the majority", durably(t, c), 1)
-	expect(t, "a linearizable read", shown(t, c, docstore.Linearizable), 1)
-}
-
 func TestAWriteThatWaitsIsDoneWhereverThePrimaryIs(t *testing.T) {
 	for name, end := range map[string]func(*storetest.Replica){
 		"replication goes on": func(r *storetest.Replica) { r.Resume(0) },

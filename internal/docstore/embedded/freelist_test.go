@@ -31,9 +31,7 @@ func thinOut(t testing.TB, engine *embedded.Engine, count int) *docstore.Collect
 			large.Body = strings.Repeat("x", each)
 			batch = append(batch, large)
 		}
-		if err := c.Insert(t.Context(), batch...); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.Insert(t.Context(), batch...))
 	}
 	if n, err := c.DeleteAll(t.Context(), docstore.All(docstore.IDIndex).Everywhere()); err != nil || n != int64(count) {
 		t.Fatalf("deleted %d: %v", n, err)
@@ -52,9 +50,7 @@ func written(t testing.TB) int64 {
 	_, rest, _ := strings.Cut(string(contents), "wchar: ")
 	line, _, _ := strings.Cut(rest, "\n")
 	n, err := strconv.ParseInt(line, 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return n
 }
 
@@ -75,17 +71,13 @@ func TestASmallCommitStaysSmallAfterAMassDeletion(t *testing.T) {
 func listIsIn(t *testing.T, path string) bool {
 	t.Helper()
 	db, err := bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	// A copy of a transaction begins with its meta page, which says where the list is.
 	const listAt = 16 + 32
 	var copied bytes.Buffer
 	err = db.View(func(tx *bolt.Tx) error { _, err := tx.WriteTo(&copied); return err })
 	hasList := !bytes.Equal(copied.Bytes()[listAt:listAt+8], bytes.Repeat([]byte{0xFF}, 8))
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, db.Close()))
 	return hasList
 }
 
@@ -93,18 +85,12 @@ func listIsIn(t *testing.T, path string) bool {
 func copyFile(t *testing.T, path string) string {
 	t.Helper()
 	from, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	crashed := filepath.Join(t.TempDir(), "crashed.db")
 	to, err := os.Create(crashed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, err = io.Copy(to, from)
-	if err := errors.Join(err, from.Close(), to.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, from.Close(), to.Close()))
 	return crashed
 }
 
@@ -125,9 +111,7 @@ func TestTheFreePagesAreKnownAfterACloseAndFoundAfterACrash(t *testing.T) {
 	for name, path := range map[string]string{"closed": path, "crashed": crashed} {
 		t.Run(name, func(t *testing.T) {
 			before, err := os.Stat(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			again := open(t, path)
 			if err := again.Check(t.Context()); err != nil {
 				t.Error(err)

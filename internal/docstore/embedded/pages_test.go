@@ -33,13 +33,9 @@ func variedSpec() docstore.Spec {
 func varied(f *testing.F) []byte {
 	path := filepath.Join(f.TempDir(), "store.db")
 	engine, err := embedded.Open(f.Context(), path)
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	c, err := docstore.Open[int64, ballot](f.Context(), engine, variedSpec())
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	var all []ballot
 	for id := range int64(400) {
 		each := someBallot(id)
@@ -48,21 +44,13 @@ func varied(f *testing.F) []byte {
 		}
 		all = append(all, each)
 	}
-	if err := c.Insert(f.Context(), all...); err != nil {
-		f.Fatal(err)
-	}
+	must(f, c.Insert(f.Context(), all...))
 	for id := int64(0); id < 400; id += 3 {
-		if err := c.Delete(f.Context(), id); err != nil {
-			f.Fatal(err)
-		}
+		must(f, c.Delete(f.Context(), id))
 	}
-	if err := engine.Close(); err != nil {
-		f.Fatal(err)
-	}
+	must(f, engine.Close())
 	file, err := os.ReadFile(path)
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	return file
 }
 
@@ -111,9 +99,7 @@ func FuzzAChangedNumberInAPage(f *testing.F) {
 		file := bytes.Clone(whole)
 		what := spoil.Change(file, rand.New(rand.NewPCG(seed, 0)))
 		path := filepath.Join(t.TempDir(), "store.db")
-		if err := os.WriteFile(path, file, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, file, 0o600))
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		began := time.Now()
@@ -157,9 +143,7 @@ func tryStore(t *testing.T, path string, mayBeOlder bool, whole []byte) string {
 	shut(t, reader)
 	if found == nil && !mayBeOlder {
 		original := filepath.Join(t.TempDir(), "whole.db")
-		if err := os.WriteFile(original, whole, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(original, whole, 0o600))
 		reader := openReadOnly(t, original)
 		if want, err := documentsOf(ctx, reader); err != nil || !maps.Equal(got, want) {
 			t.Errorf("a store without faults has other documents (%v)", err)
@@ -195,9 +179,7 @@ func TestDamageWhileAStoreIsOpenFailsItsCallsAndStopsItsWrites(t *testing.T) {
 			}
 		},
 		"a page that cannot be read": func(t *testing.T, path string) {
-			if err := os.Truncate(path, 2*int64(os.Getpagesize())); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Truncate(path, 2*int64(os.Getpagesize())))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -22,9 +22,7 @@ func TestAnIndexServesIfItHasAllDocumentsInTheDeclaredOrder(t *testing.T) {
 		t.Error("an equal index does not serve")
 	}
 	document, err := bson.Marshal(bson.D{{Key: "locale", Value: "de"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for what, change := range map[string]func(*storedIndex){
 		"hidden":       func(s *storedIndex) { s.Hidden = true },
 		"not unique":   func(s *storedIndex) { s.Unique = false },
@@ -62,9 +60,7 @@ func TestASparseIndexIsOnItsFieldAlone(t *testing.T) {
 		t.Fatalf("got %v", sent)
 	}
 	var command struct{ Indexes []storedIndex }
-	if err := bson.Unmarshal(sent[0], &command); err != nil {
-		t.Fatal(err)
-	}
+	must(t, bson.Unmarshal(sent[0], &command))
 	for _, index := range command.Indexes {
 		if index.Sparse != (index.Name == "flag") {
 			t.Errorf("created %+v", index)
