@@ -93,8 +93,6 @@ type session struct {
 	IsMoved bool `bson:"moved"`
 }
 
-func (s session) expiry() int64 { return s.ExpireMillis }
-
 // attempts counts failed login attempts in one time window, for an email address or from the widest network of a
 // client.
 type attempts struct {
@@ -107,8 +105,6 @@ type attempts struct {
 	// ExpireMillis is when the count may be removed, in milliseconds since 1970.
 	ExpireMillis int64 `bson:"expire_millis"`
 }
-
-func (a attempts) expiry() int64 { return a.ExpireMillis }
 
 // reward is a row of the ledger: a reward that a user received. It never changes.
 type reward struct {
@@ -125,8 +121,6 @@ type invitation struct {
 	// ExpireMillis is when the invitation ends, in milliseconds since 1970.
 	ExpireMillis int64 `bson:"expire_millis"`
 }
-
-func (i invitation) expiry() int64 { return i.ExpireMillis }
 
 func invitationsSpec() docstore.Spec {
 	return docstore.Spec{

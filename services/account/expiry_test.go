@@ -152,7 +152,7 @@ func TestSweepsBeginAtDifferentMoments(t *testing.T) {
 	for range 20 {
 		whole.addSessions(t, 1, every(-time.Second, b.clock(), 1000)...)
 		store.isOver = false
-		if err := removeExpired(t.Context(), broken.sessions, b.clock()); !errors.Is(err, errHalfway) {
+		if err := removeExpired(t.Context(), broken.sessions, b.clock(), endOf); !errors.Is(err, errHalfway) {
 			t.Fatalf("got %v", err)
 		}
 		left[count(t, whole.sessions)] = true
@@ -181,3 +181,5 @@ func BenchmarkSweepExpired(b *testing.B) {
 	b.ReportMetric(float64(expired)*float64(b.N)/b.Elapsed().Seconds(), "documents/s")
 	b.ReportMetric(0, "ns/op")
 }
+
+func endOf(old session) int64 { return old.ExpireMillis }
