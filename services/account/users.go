@@ -57,11 +57,7 @@ func (s *server) drawUser(ctx context.Context) docstore.Draw {
 
 // openSmall opens the counter of the users, whose identifiers are its numbers themselves.
 func openSmall(ctx context.Context, deps service.Deps, users *docstore.Collection[int64, user]) (*smallids.Counter, error) {
-	numbers, err := deps.Small.Open(ctx, deps.Store, "account")
-	if err != nil {
-		return nil, err
-	}
-	return numbers.Counter(ctx, usersSpec(deps.Changes).Name, func(ctx context.Context, number int64) (bool, error) {
+	return deps.Small.Counter(ctx, deps.Store, "account", usersSpec(deps.Changes).Name, func(ctx context.Context, number int64) (bool, error) {
 		return smallids.HasFrom(ctx, users, number)
 	})
 }
