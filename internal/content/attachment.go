@@ -63,7 +63,7 @@ func Children[P, C any](into **child.Set[P, C], spec ChildSpec[P, C]) Attachment
 		if err != nil {
 			return nil, err
 		}
-		small, err := deps.numbers.Counter(ctx, spec.Documents.Name, hasFrom(documents))
+		small, err := deps.Small.Counter(ctx, deps.Store, deps.name, spec.Documents.Name, hasFrom(documents))
 		if err != nil {
 			return nil, err
 		}

@@ -99,10 +99,8 @@ func Open[P any](ctx context.Context, deps Deps, spec Spec[P]) (*Kind[P], error)
 		Hidden: deps.Hidden, Settling: spec.Documents.SettlingTime(),
 		NotFound: notFound(spec.NotFound, spec.Noun), NotOwner: notOwner(spec.Noun),
 	}}
-	if deps.numbers, err = deps.Small.Open(ctx, deps.Store, spec.Name); err != nil {
-		return nil, err
-	}
-	if kind.Small, err = deps.numbers.Counter(ctx, spec.Documents.Name, hasFrom(documents)); err != nil {
+	deps.name = spec.Name
+	if kind.Small, err = deps.Small.Counter(ctx, deps.Store, deps.name, spec.Documents.Name, hasFrom(documents)); err != nil {
 		return nil, err
 	}
 	common := []Attachment[P]{commentsOf(&kind.Comments, spec), recommendationsOf(&kind.Recommendations, spec)}

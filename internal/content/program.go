@@ -10,7 +10,6 @@ import (
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
-	"github.com/waybook/waybook/internal/platform/smallids"
 	"github.com/waybook/waybook/internal/upload"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
@@ -96,8 +95,8 @@ type Deps struct {
 	// PublicURL is the address of the site; see photos.Files.
 	PublicURL string
 
-	// numbers are the counters of small identifiers; nil if there are none.
-	numbers *smallids.Numbers
+	// name is the name of the service.
+	name string
 }
 
 // NewDeps returns the dependencies of a program's services of content. They share one cache

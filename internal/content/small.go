@@ -86,7 +86,7 @@ func (k *Kind[P]) bury(ctx context.Context, id int64) error {
 }
 
 // hasFrom returns a function that reports whether a collection has an identifier that is not below the one of a
-// number; see smallids.Numbers.Counter.
+// number; see smallids.Setting.Counter.
 func hasFrom[T any](documents *docstore.Collection[int64, T]) func(context.Context, int64) (bool, error) {
 	return func(ctx context.Context, number int64) (bool, error) {
 		return smallids.HasFrom(ctx, documents, id.OfOld(number, 0))

@@ -30,11 +30,6 @@ const (
 	GIF  Format = "GIF"
 )
 
-// ContentType returns the media type of the format.
-func (f Format) ContentType() string {
-	return map[Format]string{JPEG: "image/jpeg", PNG: "image/png", WebP: "image/webp", GIF: "image/gif"}[f]
-}
-
 // Picture is a file that Inspect has accepted.
 type Picture struct {
 	Format Format

@@ -96,8 +96,6 @@ type session struct {
 	IsMoved bool `bson:"moved"`
 }
 
-func (s session) expiry() int64 { return s.ExpireMillis }
-
 // attempts counts failed login attempts in one time window, for an email address or from the widest network of a
 // client.
 type attempts struct {
@@ -110,8 +108,6 @@ type attempts struct {
 	// ExpireMillis is when the count may be removed, in milliseconds since 1970.
 	ExpireMillis int64 `bson:"expire_millis"`
 }
-
-func (a attempts) expiry() int64 { return a.ExpireMillis }
 
 // reward is a row of the ledger: a reward that a user received. It never changes.
 type reward struct {
@@ -128,8 +124,6 @@ type invitation struct {
 	// ExpireMillis is when the invitation ends, in milliseconds since 1970.
 	ExpireMillis int64 `bson:"expire_millis"`
 }
-
-func (i invitation) expiry() int64 { return i.ExpireMillis }
 
 func invitationsSpec() docstore.Spec {
 	return docstore.Spec{

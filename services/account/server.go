@@ -174,23 +174,19 @@ func (s *server) Sweep(ctx context.Context) error {
 		now = stored
 	}
 	return errors.Join(
-		removeExpired(ctx, s.sessions, now), removeExpired(ctx, s.logins.attempts, now), removeExpired(ctx, s.invitations, now),
+		removeExpired(ctx, s.sessions, now, func(old session) int64 { return old.ExpireMillis }),
+		removeExpired(ctx, s.logins.attempts, now, func(old attempts) int64 { return old.ExpireMillis }),
+		removeExpired(ctx, s.invitations, now, func(old invitation) int64 { return old.ExpireMillis }),
 		s.users.Sweep(ctx, s.kept, s.deleteBelongings), s.icons.sweep(ctx),
 	)
 }
 
 func decimal(userID int64) string { return strconv.FormatInt(userID, 10) }
 
-// expiring is a document that expires.
-type expiring interface {
-	// expiry returns when it has expired, in milliseconds since 1970.
-	expiry() int64
-}
-
 // removeExpired removes the documents that have expired. Replicas may do so at the same
 // time. Each begins at a random moment, so that they mostly remove different documents: it
-// first removes what expired since that moment, and then what expired before.
-func removeExpired[K docstore.Key, T expiring](ctx context.Context, c *docstore.Collection[K, T], now time.Time) error {
+// first removes what expired since that moment, and then what expired before. expiry is in milliseconds since 1970.
+func removeExpired[T any](ctx context.Context, c *docstore.Collection[string, T], now time.Time, expiry func(T) int64) error {
 	oldest, err := c.Find(ctx, byExpiry().In(docstore.UpTo(now.UnixMilli())).Everywhere())
 	if errors.Is(err, docstore.ErrNotFound) {
 		return nil
@@ -198,7 +194,7 @@ func removeExpired[K docstore.Key, T expiring](ctx context.Context, c *docstore.
 	if err != nil {
 		return err
 	}
-	first, last := oldest.expiry(), now.UnixMilli()
+	first, last := expiry(oldest), now.UnixMilli()
 	middle := first + chance.Below(last-first+1)
 	for _, expired := range []docstore.Span{docstore.Between(middle, last), docstore.UpTo(middle - 1)} {
 		if _, err := c.DeleteAll(ctx, byExpiry().In(expired).Everywhere()); err != nil {

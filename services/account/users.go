@@ -1,7 +1,6 @@
 package account
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,11 +57,7 @@ func (s *server) drawUser(ctx context.Context) docstore.Draw {
 
 // openSmall opens the counter of the users, whose identifiers are its numbers themselves.
 func openSmall(ctx context.Context, deps service.Deps, users *docstore.Collection[int64, user]) (*smallids.Counter, error) {
-	numbers, err := deps.Small.Open(ctx, deps.Store, "account")
-	if err != nil {
-		return nil, err
-	}
-	return numbers.Counter(ctx, usersSpec(deps.Changes).Name, func(ctx context.Context, number int64) (bool, error) {
+	return deps.Small.Counter(ctx, deps.Store, "account", usersSpec(deps.Changes).Name, func(ctx context.Context, number int64) (bool, error) {
 		return smallids.HasFrom(ctx, users, number)
 	})
 }
@@ -244,39 +239,21 @@ func shownProto(u user) *accountv1.User {
 // maxUpsertTries bounds the retries if a document is created and removed concurrently.
 const maxUpsertTries = 16
 
-// upsertFrom changes the document with the given id, or stores initial changed, which must have that id. before is what
-// was read of it: the document, or nothing. It is right, but slower, if that has changed. If change returns an error,
-// upsertFrom writes nothing and returns that error unwrapped.
-func upsertFrom[K docstore.Key, T any](
-	ctx context.Context, c *docstore.Collection[K, T], before []docstore.Stored[T], id K, initial T, change func(*T) error,
-) error {
-	isThere := len(before) > 0
-	if isThere {
-		var refused error
-		err := c.UpdateFrom(ctx, before, func(document *T) bool {
-			refused = change(document)
-			return refused == nil
-		})
-		if !errors.Is(err, docstore.ErrConflict) {
-			return cmp.Or(refused, err)
-		}
-	}
+// upsert changes the document with the given id, or stores initial changed, which must have that id. If change returns an
+// error, upsert writes nothing and returns that error unwrapped.
+func upsert[K docstore.Key, T any](ctx context.Context, c *docstore.Collection[K, T], id K, initial T, change func(*T) error) error {
 	for range maxUpsertTries {
-		if !isThere {
-			created := initial
-			if err := change(&created); err != nil {
-				return err
-			}
-			err := c.Insert(ctx, created)
-			var another *docstore.DuplicateError
-			if !errors.As(err, &another) {
-				return err
-			}
-		}
 		if _, err := c.Update(ctx, id, change); !errors.Is(err, docstore.ErrNotFound) {
 			return err
 		}
-		isThere = false
+		created := initial
+		if err := change(&created); err != nil {
+			return err
+		}
+		err := c.Insert(ctx, created)
+		if _, isThere := errors.AsType[*docstore.DuplicateError](err); !isThere {
+			return err
+		}
 	}
 	return fmt.Errorf("upsert %s: %w", c.Name(), docstore.ErrConflict)
 }

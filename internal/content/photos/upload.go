@@ -1,6 +1,7 @@
 package photos
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -66,11 +67,17 @@ func (f *Files) check() error {
 	return nil
 }
 
-// formats are the formats of originals.
-var formats = map[picture.Format]photov1.PhotoFormat{
-	picture.JPEG: photov1.PhotoFormat_PHOTO_FORMAT_JPEG, picture.PNG: photov1.PhotoFormat_PHOTO_FORMAT_PNG,
-	picture.WebP: photov1.PhotoFormat_PHOTO_FORMAT_WEBP, picture.GIF: photov1.PhotoFormat_PHOTO_FORMAT_GIF,
-}
+// formats are the formats of originals, and contentTypes their media types.
+var (
+	formats = map[picture.Format]photov1.PhotoFormat{
+		picture.JPEG: photov1.PhotoFormat_PHOTO_FORMAT_JPEG, picture.PNG: photov1.PhotoFormat_PHOTO_FORMAT_PNG,
+		picture.WebP: photov1.PhotoFormat_PHOTO_FORMAT_WEBP, picture.GIF: photov1.PhotoFormat_PHOTO_FORMAT_GIF,
+	}
+	contentTypes = map[photov1.PhotoFormat]string{
+		photov1.PhotoFormat_PHOTO_FORMAT_JPEG: "image/jpeg", photov1.PhotoFormat_PHOTO_FORMAT_PNG: "image/png",
+		photov1.PhotoFormat_PHOTO_FORMAT_WEBP: "image/webp", photov1.PhotoFormat_PHOTO_FORMAT_GIF: "image/gif",
+	}
+)
 
 func (s *Set[P]) Upload(stream grpc.ClientStreamingServer[photov1.UploadRequest, photov1.UploadResponse]) error {
 	return upload.Serve(stream, func(
@@ -209,23 +216,14 @@ func (s *Set[P]) Download(
 	if _, err := file.Seek(request.GetOffset(), io.SeekStart); err != nil {
 		return err
 	}
-	shown := &photov1.DownloadFile{ContentType: picture.JPEG.ContentType(), SizeBytes: file.Size()}
+	shown := &photov1.DownloadFile{ContentType: "image/jpeg", SizeBytes: file.Size()}
 	if request.GetSize() == photov1.PhotoSize_PHOTO_SIZE_ORIGINAL {
-		shown.ContentType = contentType(photo.Format)
+		shown.ContentType = cmp.Or(contentTypes[photov1.PhotoFormat(photo.Format)], "application/octet-stream")
 	}
 	if err := stream.Send(&photov1.DownloadResponse{Part: &photov1.DownloadResponse_File{File: shown}}); err != nil {
 		return err
 	}
 	return send(stream, file, file.Size()-request.GetOffset())
-}
-
-func contentType(stored int32) string {
-	for format, each := range formats {
-		if int32(each) == stored {
-			return format.ContentType()
-		}
-	}
-	return "application/octet-stream"
 }
 
 // send sends what is left of a file. Each chunk has memory of its own: gRPC may use a message after it was sent.

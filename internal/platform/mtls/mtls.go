@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -94,7 +95,7 @@ func (i *Identity) current() *material {
 	i.checked = i.now()
 	contents, err := i.files.read()
 	if err == nil {
-		if equal(contents, i.contents) {
+		if slices.EqualFunc(contents[:], i.contents[:], bytes.Equal) {
 			return i.inUse
 		}
 		var changed *material
@@ -111,15 +112,6 @@ func (i *Identity) current() *material {
 
 // Expiry returns when the current certificate expires.
 func (i *Identity) Expiry() time.Time { return i.current().certificate.Leaf.NotAfter }
-
-func equal(a, b [3][]byte) bool {
-	for n := range a {
-		if !bytes.Equal(a[n], b[n]) {
-			return false
-		}
-	}
-	return true
-}
 
 func (f Files) read() (contents [3][]byte, err error) {
 	for n, file := range []struct{ flag, path string }{

@@ -47,7 +47,7 @@ func (c *Counter) Next(ctx context.Context, count int) (first int64, err error) 
 func (c *Counter) wait(count int64) time.Duration {
 	at := time.UnixMilli(allowed.reaches(c.next + count - 1 - c.allowed))
 	alone := time.Duration(allowed.reaches(count)) * time.Millisecond
-	if wait := at.Sub(c.numbers.now()); wait <= maxAhead+alone {
+	if wait := at.Sub(c.setting.now()); wait <= maxAhead+alone {
 		return wait
 	}
 	return alone
@@ -58,7 +58,7 @@ func (c *Counter) take(ctx context.Context, wanted int64) error {
 	if c.isUsedUp {
 		return errUsedUp()
 	}
-	count := c.wanted.Load() + c.numbers.ahead
+	count := c.wanted.Load() + c.ahead
 	before, err := c.advance(ctx, count)
 	if err != nil {
 		return err

@@ -85,11 +85,7 @@ func (w *world) start(from int64) (*smallids.Setting, *smallids.Counter) {
 func (w *world) startAt(from int64, clock func() time.Time) (*smallids.Setting, *smallids.Counter) {
 	w.Helper()
 	setting := smallids.New(from, clock, func(_ string, share float64) { w.share = share })
-	numbers, err := setting.Open(w.Context(), w.store, "album")
-	if err != nil {
-		w.Fatal(err)
-	}
-	counter, err := numbers.Counter(w.Context(), "albums", func(context.Context, int64) (bool, error) { return false, nil })
+	counter, err := setting.Counter(w.Context(), w.store, "album", "albums", func(context.Context, int64) (bool, error) { return false, nil })
 	if err != nil {
 		w.Fatal(err)
 	}
