@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
@@ -53,6 +54,13 @@ func TestAStrangerRegistersAndChangesProfileAndPassword(t *testing.T) {
 	_, raw := p.send()
 	seen := known{}
 	seen.note(operation{}, raw)
+	// Replies show a new profile within half a minute.
+	for until := time.Now().Add(time.Minute); !strings.Contains(ask(t, process, "GET", "/API.php?func=getAlbum&albumID="+seen["albumID"], "").Body, "upload/user/"); {
+		if time.Now().After(until) {
+			t.Fatal("the album does not show the picture of its owner")
+		}
+		time.Sleep(time.Second)
+	}
 	p.visit("#/read/album/" + seen["albumID"])
 	p.await("the picture of the owner", `document.querySelector('.read-icon img')?.naturalWidth > 0`)
 	p.visit("#/account")
