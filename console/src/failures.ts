@@ -67,6 +67,7 @@ const sentences: Record<string, Title> = {
     '此檔案已損壞。請用圖片程式開啟並重新儲存後再新增。',
   ],
   UPLOADS_OFF: ['This server takes no photos. Ask its operator to allow it.', '此伺服器不接受上傳相片。請洽管理者。'],
+  ICON_NOT_FOUND: ['This picture was replaced. Reload the page.', '此頭像已更換。請重新載入頁面。'],
   COMMENT_NOT_FOUND: ['This comment was removed. Reload the page.', '此留言已被移除。請重新載入頁面。'],
   COMMENT_LIMIT_REACHED: [
     'You have as many comments here as one user may have. Remove one first.',

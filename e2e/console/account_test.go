@@ -2,8 +2,12 @@ package console_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
 
 	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 
@@ -51,9 +55,31 @@ func TestAStrangerRegistersAndChangesProfileAndPassword(t *testing.T) {
 	p.click(id("close-others"))
 	p.await("one session", `document.querySelectorAll('[data-testid="sessions"] li').length === 1`)
 
+	picture := filepath.Join(t.TempDir(), "me.jpg")
+	writePhoto(t, picture, 1)
 	p.fill(id("account-nickname"), "阿新新")
+	p.do("choose a picture", chromedp.SetUploadFiles(chromedp.CSS(id("account-icon")), []string{picture}))
 	p.click(id("profile-send"))
 	p.awaitElement(id("profile-done"))
+	p.shot("account-icon")
+	p.visit("#/explore/addAlbum?albumTitle=Hills&category=1&lat=25&lng=121")
+	_, raw := p.send()
+	seen := known{}
+	seen.note(operation{}, raw)
+	// Replies show a new profile within half a minute.
+	for until := time.Now().Add(time.Minute); !strings.Contains(ask(t, process, "GET", "/API.php?func=getAlbum&albumID="+seen["albumID"], "").Body, "upload/user/"); {
+		if time.Now().After(until) {
+			t.Fatal("the album does not show the picture of its owner")
+		}
+		time.Sleep(time.Second)
+	}
+	p.visit("#/read/album/" + seen["albumID"])
+	p.await("the picture of the owner", `document.querySelector('.read-icon img')?.naturalWidth > 0`)
+	p.visit("#/account")
+	p.await("the picture", `document.querySelector('.account-icon img')?.src.includes('/upload/user/')`)
+	p.click(id("remove-icon"))
+	p.click(id("remove-icon"))
+	p.await("no picture", `!document.querySelector('.account-icon img')`)
 	p.fill(id("account-oldPassword"), "not the password")
 	p.fill(id("account-newPassword"), "second password")
 	p.click(id("password-send"))

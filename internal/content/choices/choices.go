@@ -266,16 +266,16 @@ func (c *Counter[P]) RemoveAll(ctx context.Context, parentID int64) error {
 
 // List returns a page of the choices under a parent, in the order of the users' identifiers, and
 // the next page's token. A choice is listed as soon as it is stored, which may be before it is
-// counted. A page has fewer than limit choices where users have withdrawn theirs. The caller
-// has seen that the parent exists.
+// counted. A page has fewer than limit choices where users have withdrawn theirs, or are hidden.
+// The caller has seen that the parent exists.
 func (c *Counter[P]) List(ctx context.Context, parentID int64, limit int, token string) ([]Choice, string, error) {
 	page, err := c.Choices.Page(ctx, docstore.Query{Where: allUnder(parentID), Token: token, Limit: limit, As: docstore.Listed})
 	if err != nil {
 		return nil, "", err
 	}
-	listed := page.Documents[:0]
+	hidden, listed := c.Parents.Hidden.Users(ctx), page.Documents[:0]
 	for _, choice := range page.Documents {
-		if choice.Wanted != None {
+		if choice.Wanted != None && !hidden[choice.UserID()] {
 			listed = append(listed, choice)
 		}
 	}
