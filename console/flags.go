@@ -26,7 +26,7 @@ type Flags struct {
 
 // Register declares the flags. isOn says whether the console is on by default.
 func (f *Flags) Register(flags *flag.FlagSet, isOn bool) {
-	flags.BoolVar(&f.IsOn, "console", isOn, "serve the console, a page for people, at / of the edge; it shows the version and numbers of requests to whoever can connect")
+	flags.BoolVar(&f.IsOn, "console", isOn, "serve the console, a page for people, at / of the edge; it shows the version and numbers of requests to every client")
 	flags.Var(&f.Tiles, "console-tiles", "`address` of raster tiles for the map of the console, such as https://tiles.example/{z}/{x}/{y}.png; browsers fetch them from there")
 	flags.Var(&f.Photos, "console-photos", "`address` that relative addresses of photos are resolved against in the console, such as https://photos.example/old/; browsers fetch them from there")
 }

@@ -14,7 +14,7 @@ import (
 
 // TrustedProxies are the proxies in front of the edge whose headers about a client count. The
 // flag is either a number of proxies or a comma-separated list of their networks as CIDRs. The
-// zero value trusts nobody.
+// zero value trusts no proxy.
 type TrustedProxies struct {
 	// hops is how many proxies each request passes. Any peer counts as the last of them.
 	hops int

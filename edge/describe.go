@@ -106,7 +106,7 @@ func Failures() []FailureEntry {
 			"log in, and send the cookie with the request"),
 		plainEntry("PASSWORD_INCORRECT", "login: no user has this email and password; the edge does not say which is wrong. changePassword: the old password is wrong",
 			"enter the email and the password again"),
-		plainEntry("REGISTRATION_CLOSED", "nobody can register here (`-registration`)", "ask the operator for an account"),
+		plainEntry("REGISTRATION_CLOSED", "registration is closed (`-registration`)", "ask the operator for an account"),
 		plainEntry("INVITATION_INVALID", "the invitation is missing, unknown, used or expired", "ask the operator for an invitation"),
 		plainEntry("EMAIL_TAKEN", "register: a user has this email", "log in, or register with another email"),
 		infoEntry("INVALID_PARAMETER", "INVALID PARAMETER: password (send it in the body)",

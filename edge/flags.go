@@ -60,7 +60,7 @@ func (f *Flags) Register(flags *flag.FlagSet) {
 	flags.BoolVar(&f.HasAdditions, "additions", true, "serve the operations that the legacy contract lacks, login and logout included; false leaves exactly its eleven")
 	flags.BoolVar(&f.HasLogin, "login", true, "serve login, logout, register and changePassword; use false if another system opens the sessions")
 	flags.Var(&f.TrustedProxies, "trusted-proxies",
-		"proxies in front of the edge, whose X-Forwarded-For and X-Forwarded-Proto count: their `number`, if nobody else can connect, or their exact networks as comma-separated CIDRs")
+		"proxies in front of the edge, whose X-Forwarded-For and X-Forwarded-Proto count: their `number`, if no other client can connect, or their exact networks as comma-separated CIDRs")
 	flags.Var(&f.CookieSecure, "cookie-secure",
 		"`when` the session cookie is Secure: auto (the default; when the request came over TLS) or always")
 	flags.Var(&f.TrustedOrigins, "trusted-origins",

@@ -59,7 +59,7 @@ type Load struct {
 	Uploads       *admission.Gate
 	ClientUploads *admission.PerKey
 	// Clients limits the rate of requests per address, Users the rate of writes per user. Misses limits the
-	// reads that find nothing, per address: whoever guesses identifiers finds what is planned.
+	// reads that find nothing, per address: a guess of an identifier may find a planned entry.
 	Clients, Users, Misses *admission.Rate
 }
 

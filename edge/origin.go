@@ -78,7 +78,7 @@ func (t TrustedOrigins) sites() sites {
 }
 
 // refuseOthers rejects a write from a page of another site. Such a page could write as its
-// visitor, log the visitor in as somebody else, or log the visitor out.
+// visitor, log the visitor in as another user, or log the visitor out.
 func (s sites) refuseOthers(r *http.Request) error {
 	if s.trustsNull && r.Header.Get("Origin") == nullOrigin {
 		return nil

@@ -1,6 +1,6 @@
 // Package olddata makes the data of an old service in the format of docs/moving-in.md: always the same data for the same
 // sizes, in the order that an import wants. It has identifiers with gaps, some of which are texts, comments of people without
-// accounts, and texts that nobody would choose.
+// accounts, and unlikely texts.
 package olddata
 
 import (

@@ -74,7 +74,7 @@ func logout(c *Config) Function {
 	}
 }
 
-// nobody is the Caller of a request that is only described.
+// nobody is a Caller without a session, for a request that is only described.
 type nobody struct{}
 
 func (nobody) Address() string                { return "" }

@@ -44,7 +44,7 @@ func Slice[T any](a *Arena, n int) []T {
 	defer a.mu.Unlock()
 	s := slabOf[T](a)
 	if len(s.items)-s.used < n {
-		// What is in use stays good, and goes when nobody uses it any more.
+		// Items in use stay valid; the garbage collector frees them later.
 		s.items, s.used = make([]T, max(n, 2*len(s.items))), 0
 	}
 	s.used += n

@@ -1,5 +1,5 @@
-// Package chance draws numbers at random that nobody needs to be unable to guess. It takes them from crypto/rand
-// nevertheless, because a test can seed that (testing/cryptotest), and then repeats what was drawn.
+// Package chance draws random numbers that need not be unpredictable. It takes them from crypto/rand all the same,
+// because a test can seed that (testing/cryptotest) and draw the same numbers again.
 package chance
 
 import (

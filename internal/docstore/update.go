@@ -224,7 +224,7 @@ func (c *core) modify(ctx context.Context, id Value, how Edit, before any) error
 		return c.wrap("modify", err)
 	}
 	if c.spec.Feed == nil && change.IsEmpty() {
-		return nil // a touch that nobody follows
+		return nil // a touch without followers
 	}
 	isNothing := how.Mark != nil && len(how.Set) == 0
 	for try := range maxTries {

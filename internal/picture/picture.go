@@ -7,8 +7,8 @@
 // first picture. Of the file's metadata they have the ICC profile only. Make drops EXIF data, comments, and
 // whatever follows the picture.
 //
-// A file may be a valid picture and a script or an archive too. This package does not change the file, so whoever
-// serves it as uploaded must send its content type with nosniff, as an attachment.
+// A file may be a valid picture and a script or an archive too. This package does not change the file, so a server
+// of the original must send its content type with nosniff, as an attachment.
 package picture
 
 import (

@@ -158,7 +158,7 @@ func (j *judge) unique(field string, kind format.Kind, id string, rule format.Re
 		j.hashes = append(j.hashes, hash)
 	} else {
 		value := id
-		if field == "idrand" { // whoever has it is logged in
+		if field == "idrand" { // a reader of it could log in
 			value = ""
 		}
 		j.fault("duplicate", field, value, "an earlier record has the same", rule)

@@ -129,7 +129,7 @@ func (r *Report) Unmended() (count int64) {
 
 // compare compares the numbers of records with those of the end records, of which the last is at a place.
 func (r *Report) compare(end place, expected map[format.Kind]int64) (wrong error) {
-	fault := format.Fault{Class: incomplete, Text: "the files have no end record, so nobody knows whether they are whole"}
+	fault := format.Fault{Class: incomplete, Text: "the files have no end record, so they may be incomplete"}
 	if end.Kind == "" {
 		end.Kind = format.KindEnd
 		return cmp.Or(r.add(end, nil, fault), ErrIncomplete)

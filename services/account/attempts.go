@@ -32,7 +32,7 @@ type attemptLimits struct {
 	pair int64
 	// client is for one client address. Many people may share it.
 	client int64
-	// email is for one email address from all clients together. Whoever has many addresses can reach it and lock the
+	// email is for one email address from all clients together. A client with many addresses can reach it and lock the
 	// user out, so it is high. NIST SP 800-63B allows at most 100 consecutive failures for an account.
 	email int64
 	// registrations is for attempts to register from one client address in an hour, failed or not, and
@@ -45,7 +45,7 @@ func defaultAttemptLimits() attemptLimits {
 }
 
 // limiter limits attempts to log in and to register over all processes that share the store. It counts a login when
-// the password was checked, before the reply reveals the result. So an attempt that nobody judged
+// the password was checked, before the reply reveals the result. So an attempt that was not judged
 // counts nowhere, and one that a crash leaves uncounted has revealed nothing.
 //
 // Right passwords pass the limits as wrong ones do: each changes the same documents. So the store puts
@@ -183,7 +183,7 @@ func (l *limiter) look(ctx context.Context, begun attempt) error {
 }
 
 // judged counts an attempt whose password was checked, also if the caller is gone, or refuses it with
-// TOO_MANY_ATTEMPTS. Until it returns, nobody may learn the result. A right password resets the count of its client
+// TOO_MANY_ATTEMPTS. Until it returns, the result is not revealed. A right password resets the count of its client
 // for the email address.
 func (l *limiter) judged(ctx context.Context, a attempt, isRight bool) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), countTimeout)

@@ -25,7 +25,7 @@ type user struct {
 	// PasswordHash is the result of passwords.hash, or a hash of an old service in one of the
 	// forms of docs/moving-in.md; empty if there is no password.
 	PasswordHash string `bson:"password_hash"`
-	// PasswordIsMoved: PasswordHash is as it was moved in, and nobody has logged in with it.
+	// PasswordIsMoved: PasswordHash is as it was moved in, and the user has not logged in since.
 	PasswordIsMoved bool `bson:"password_is_moved"`
 	// NameKey is the result of nameKey.
 	NameKey string `bson:"name_key"`

@@ -96,7 +96,7 @@ var errPasswordReplaced = errors.New("account: the password was replaced")
 
 // renewHash hashes a correct password again if another program made the stored hash, or if it
 // has other cost parameters than new ones. A password of which the stored hash saw only a part is
-// not hashed: nobody has proved the rest. The user's generation stays. If it fails, the login
+// not hashed: the rest is unproved. The user's generation stays. If it fails, the login
 // succeeds all the same, and the next login tries again.
 func (s *server) renewHash(ctx context.Context, u user, password string) {
 	if hasPresentCost(u.PasswordHash) && !u.PasswordIsMoved || !hasSeenAll(u.PasswordHash, password) {

@@ -23,11 +23,11 @@ import (
 type Registration int
 
 const (
-	// Closed: nobody may.
+	// Closed: registration is off.
 	Closed Registration = iota
 	// Open: everybody may.
 	Open
-	// ByInvitation: whoever has the code of an invitation may, once.
+	// ByInvitation: the owner of an invitation's code may register, once.
 	ByInvitation
 )
 
@@ -69,11 +69,11 @@ func (s *server) CreateInvitation(ctx context.Context, _ *accountv1.CreateInvita
 	return &accountv1.CreateInvitationResponse{Code: code, ExpireTime: timestamppb.New(expires)}, nil
 }
 
-// RegisterUser creates a user for a stranger. It refuses an invitation by reads alone, because nobody guesses one, and
+// RegisterUser creates a user for a stranger. It refuses an invitation by reads alone, because codes cannot be guessed, and
 // hashes the password last, which is the expensive part.
 func (s *server) RegisterUser(ctx context.Context, request *accountv1.RegisterUserRequest) (*accountv1.RegisterUserResponse, error) {
 	if s.registration == Closed {
-		return nil, apierror.New(codes.FailedPrecondition, "REGISTRATION_CLOSED", "nobody can register here")
+		return nil, apierror.New(codes.FailedPrecondition, "REGISTRATION_CLOSED", "registration is closed")
 	}
 	if err := checkNickname(request.GetName()); err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-// GrantRewards adds rewards to the ledger: a row for each source that a user is rewarded for. Nobody changes a row, and a
+// GrantRewards adds rewards to the ledger: a row for each source that a user is rewarded for. Rows never change, and a
 // repeat finds it there.
 func (s *server) GrantRewards(ctx context.Context, request *accountv1.GrantRewardsRequest) (*accountv1.GrantRewardsResponse, error) {
 	isThere, err := s.areThere(ctx, request.GetGrants())
@@ -49,7 +49,7 @@ func (s *server) areThere(ctx context.Context, grants []*accountv1.Grant) (map[i
 		if _, isKnown := isThere[id]; isKnown {
 			continue
 		}
-		// The read may have been an old one, and nobody grants the reward again.
+		// The read may have been an old one, and no other call grants the reward again.
 		_, err := s.users.Get(ctx, id, docstore.Linearizable)
 		if err != nil && !errors.Is(err, docstore.ErrNotFound) {
 			return nil, err

@@ -33,8 +33,8 @@ const (
 	// DefaultRegistrationsPerAddress is the default of -registrations-per-address: enough for a household or a small
 	// office behind one address.
 	DefaultRegistrationsPerAddress = 10
-	// DefaultRegistrationsPerHour is the default of -registrations-per-hour. Whoever has many addresses can reach it, and
-	// makes others wait: so it is above what a small site needs, and far below what its machine can hash.
+	// DefaultRegistrationsPerHour is the default of -registrations-per-hour. A client with many addresses can reach it, and
+	// makes others wait: so it is above the need of a small site, and far below what its machine can hash.
 	DefaultRegistrationsPerHour = 300
 )
 
@@ -61,7 +61,7 @@ func (c *Config) Register(flags *flag.FlagSet) {
 	flags.DurationVar(&c.Sessions.Total, "session-ttl", DefaultSessionTTL, "how long a session lasts")
 	flags.DurationVar(&c.Sessions.Idle, "session-idle", 0, "how long a session may go unused, 0 for no limit; the last use is stored at most every 5 minutes")
 	flags.IntVar(&c.SessionsPerUser, "sessions-per-user", DefaultSessionsPerUser, "limit of a user's open sessions, 0 for none; a new one closes the oldest")
-	flags.Var(&c.Registration, "registration", "`who` may register: nobody (closed, the default), everybody (open), or whoever has an invitation (invite)")
+	flags.Var(&c.Registration, "registration", "`who` may register: no user (closed, the default), all (open), or users with an invitation (invite)")
 	flags.Int64Var(&c.RegistrationsPerAddress, "registrations-per-address", DefaultRegistrationsPerAddress, "limit of attempts to register from an address in an hour, 0 for none; behind a proxy it needs -trusted-proxies")
 	flags.Int64Var(&c.RegistrationsPerHour, "registrations-per-hour", DefaultRegistrationsPerHour, "limit of attempts to register in an hour, of all addresses together, 0 for none")
 }

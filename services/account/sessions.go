@@ -29,7 +29,7 @@ func (s *server) OpenSession(ctx context.Context, request *accountv1.OpenSession
 
 // newSession opens a session of the generation of a user as read before, or of the present one, and returns its
 // token. If the user is given, newSession stores the session while it reads the user again: until it returns the
-// token, nobody has it, and a session of another generation is not open.
+// token, no client has it, and a session of another generation is not open.
 func (s *server) newSession(ctx context.Context, userID int64, checked *user) (opened session, token string, err error) {
 	token, now := newToken(), s.now()
 	opened = session{

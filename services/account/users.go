@@ -37,8 +37,8 @@ func (s *server) CreateUser(ctx context.Context, request *accountv1.CreateUserRe
 	return &accountv1.CreateUserResponse{User: userProto(created)}, nil
 }
 
-// createdBy leaves the password out of the digest: whether a repeat has the same one is nobody's
-// business, and a digest would be a fast hash of it.
+// createdBy leaves the password out of the digest: a reply must not reveal whether a repeat has the same
+// one, and a digest would be a fast hash of it.
 func createdBy(request *accountv1.CreateUserRequest) docstore.Request {
 	shown := proto.CloneOf(request)
 	shown.Password = ""

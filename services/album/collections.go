@@ -62,7 +62,7 @@ func (a *album) movedTo(request *albumv1.UpdateAlbumRequest) *typev1.Location {
 	return &typev1.Location{Lat: *cmp.Or(request.Lat, &a.Lat), Lng: *cmp.Or(request.Lng, &a.Lng)}
 }
 
-// shownScore returns the score as replies show it: also with the recommendations in the old score that nobody moved in.
+// shownScore returns the score of replies: also with the recommendations of the old service that have no name here.
 func (a *album) shownScore() int64 { return a.Score + max(0, a.MovedScore-a.NamedScore) }
 
 // byOwner orders an owner's albums by creation.

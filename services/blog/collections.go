@@ -73,7 +73,7 @@ var blogFields = fields.New(func(c fields.Copy, b *blog, m messages) {
 	fields.Number(c, "map_type", &b.MapType, &m.Shown.MapType, &m.Create.MapType, m.Update.MapType, m.Record.MapType)
 })
 
-// shownScore returns the score as replies show it: also with the recommendations in the old score that nobody moved in.
+// shownScore returns the score of replies: also with the recommendations of the old service that have no name here.
 func (b *blog) shownScore() int64 { return b.Score + max(0, b.MovedScore-b.NamedScore) }
 
 // day is a calendar day as one sortable number, such as 20260228.

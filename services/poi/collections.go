@@ -56,7 +56,7 @@ func requestOf(item *poiv1.ImportedPoi) *poiv1.CreatePoiRequest {
 	return &poiv1.CreatePoiRequest{Name: item.GetName(), Category: item.GetCategory(), Location: item.GetLocation()}
 }
 
-// shownScore returns the score as replies show it: also with the recommendations in the old score that nobody moved in.
+// shownScore returns the score of replies: also with the recommendations of the old service that have no name here.
 func (p *poi) shownScore() int64 { return p.Score + max(0, p.MovedScore-p.NamedScore) }
 
 // byCategory orders a category's landmarks by creation.

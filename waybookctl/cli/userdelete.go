@@ -29,7 +29,7 @@ func (*userDelete) Help() string {
 The email address is free from then on. If the command is interrupted, the user is disabled; run it again to finish.
 
 Comments, votes and recommendations of the user in the content of others stay. Their author has no name any more, and so
-have albums, entries and landmarks with --content keep. Nobody can change those. Comments of a hidden user are removed.
+have albums, entries and landmarks with --content keep. Those cannot be changed. Comments of a hidden user are removed.
 
 Content cannot be given to another user, because its identifiers would change. To hand it over, hand over the
 account: user update and user set-password.`

@@ -23,7 +23,7 @@ export async function loadFailures(): Promise<void> {
 }
 
 export interface FailureText {
-  /** Empty if nobody describes the reason. */
+  /** Empty if the reason is not described. */
   meaning: string
   action: string
 }

@@ -93,7 +93,7 @@ func (s *Set[P, C]) Remove(ctx context.Context, parentID, childID int64, etag st
 	return s.remove(ctx, s.Parents.Get, parentID, childID, etag, allow)
 }
 
-// RemoveForced deletes a child, whoever asks, also under a parent that readers do not see.
+// RemoveForced deletes a child without a check of its author, also under a parent that readers do not see.
 func (s *Set[P, C]) RemoveForced(ctx context.Context, parentID, childID int64) error {
 	return s.remove(ctx, s.Parents.Stored, parentID, childID, "", func(*P, *C) error { return nil })
 }

@@ -39,7 +39,7 @@ type queue struct {
 	waiting map[under][]*addition
 }
 
-// enter adds an addition. isFirst is true if nobody draws for it: then the caller begins to.
+// enter adds an addition. isFirst is true if no other caller draws for it: then this one begins to.
 func (q *queue) enter(to under, a *addition) (isFirst bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -5,7 +5,7 @@
 // and sets the counted value without the mark. Only the call that has set the mark takes the next steps. So a choice without
 // a mark is counted, and one with the mark of an earlier round is not.
 //
-// If a call ends in between, nobody can tell whether a choice with a mark of the present round is counted. A sweep then
+// If a call ends in between, it is unknown whether a choice with a mark of the present round is counted. A sweep then
 // counts the parent anew. It begins an odd round, in which nothing is added, reads all choices, gives each mark the new
 // round, so that no call can remove it any more, writes the sums of the counted values, and begins an even round. Then it
 // counts the marked choices as calls do.
@@ -291,7 +291,7 @@ func Users(choices []Choice) []int64 {
 	return users
 }
 
-// marked is the value of a marked choice in a check: nobody can tell which one counts.
+// marked is the value of a marked choice in a check: it is unknown which one counts.
 const marked int32 = -1
 
 // Constraint returns the constraint for operators to check: no choice outlives its parent, and

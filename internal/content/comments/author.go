@@ -74,7 +74,7 @@ func (s *Set[P]) RemoveCommentsByAuthor(
 	return &commentv1.RemoveCommentsByAuthorResponse{RemovedCount: removed.Load(), HasMore: page.Next != ""}, nil
 }
 
-// removeAny removes a comment, whoever asks, and reports whether it did. The document that it belongs to may be gone, or
+// removeAny removes a comment of any author, and reports whether it did. The document that it belongs to may be gone, or
 // another call may remove it.
 func (s *Set[P]) removeAny(ctx context.Context, comment Comment) (isRemoved bool, err error) {
 	err = s.RemoveForced(ctx, comment.ParentID, comment.ID)

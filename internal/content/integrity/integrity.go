@@ -178,7 +178,7 @@ func (r Rule[P, K, C]) judgeOrphans(ctx context.Context, mode Mode, parentID int
 	return err
 }
 
-// judge rechecks a parent together with its children, until nobody has changed it meanwhile. It leaves out a parent that
+// judge rechecks a parent together with its children, until no write has changed it meanwhile. It leaves out a parent that
 // changes during every look.
 func (r Rule[P, K, C]) judge(ctx context.Context, parentID int64, misfits *Finding) error {
 	for range maxLooks {

@@ -77,7 +77,7 @@ func (h *Hidden) Users(ctx context.Context) HiddenUsers {
 	case h.asking <- struct{}{}:
 		return h.ask(ctx, last)
 	case <-ctx.Done():
-		return nil // nobody waits for what the caller reads
+		return nil // the caller has stopped waiting
 	}
 }
 

@@ -82,7 +82,7 @@ func NewDirectory(account accountv1.AccountServiceClient, log *slog.Logger) *Dir
 }
 
 // tickless is a clock for a cache that removes what has expired when it needs the space. One with ticks
-// would have a goroutine that does so every second, and that somebody has to end. A step of the wall clock
+// would have a goroutine that does so every second, and that its owner has to end. A step of the wall clock
 // does not change it.
 type tickless struct{ began time.Time }
 
@@ -107,7 +107,7 @@ func (d *Directory) cached(id int64) (Profile, bool) {
 }
 
 // Require returns the profile of a user who must exist, for a write by that user. It asks again for one whom the cache
-// says is missing: somebody may have asked for the user before the creation. Errors: USER_NOT_FOUND, or UNAVAILABLE
+// says is missing: another call may have asked for the user before the creation. Errors: USER_NOT_FOUND, or UNAVAILABLE
 // if the account service is down and the cache has no profile.
 func (d *Directory) Require(ctx context.Context, id int64) (Profile, error) {
 	profile, isCached := d.cached(id)

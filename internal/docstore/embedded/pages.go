@@ -14,7 +14,7 @@ import (
 )
 
 // bbolt trusts the pages of its file. One wrong number makes it allocate, loop or recurse without end, also in
-// goroutines that nobody can recover. So each opening follows all pages before bbolt follows one. It reads the file and
+// goroutines that no caller can recover. So each opening follows all pages before bbolt follows one. It reads the file and
 // not the mapping, visits each page once, and compares each number with what it must fit into.
 
 const (

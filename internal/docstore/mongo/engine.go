@@ -309,7 +309,7 @@ func (e *Engine) call(ctx context.Context, do func() error) error {
 }
 
 // errMalformed is the error of a URI that its grammar or the driver refuses. It has no part of the
-// URI: where the grammar is broken, nobody knows which part is a password.
+// URI: where the grammar is broken, any text of it may be a password.
 var errMalformed = errors.New(
 	"the URI is malformed: check the hosts, the database and the options; percent-encode the user name and the password")
 

@@ -166,7 +166,7 @@ func meeting(filter bson.D, conditions []docstore.Condition) bson.D {
 }
 
 // updateOf returns the filter of a change and its operators. The revision in the filter alone does not say
-// that nobody has deleted the document: a failover may have undone the revision that the caller has read, and
+// that the document still exists: a failover may have undone the revision that the caller has read, and
 // a deletion may have taken its number.
 func (t *table) updateOf(change docstore.Change) (filter, update bson.D, err error) {
 	byID, err := t.byID(change.ID)

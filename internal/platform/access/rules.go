@@ -117,7 +117,7 @@ type Policy struct {
 func NewPolicy(rules Rules, clients Clients) *Policy { return &Policy{rules, clients} }
 
 // Admit returns the caller of a method. It fails if the caller may not call the method; the
-// error is the same whoever calls and whatever is called. Name is the one that permits the
+// error is the same for each caller and method. Name is the one that permits the
 // call, or the first one of the certificate.
 func (p *Policy) Admit(ctx context.Context, method string) (Caller, error) {
 	names := mtls.PeerNames(ctx)

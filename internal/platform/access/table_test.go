@@ -51,7 +51,7 @@ func table(rules Rules) string {
 	for _, rule := range rules {
 		service, method, _ := strings.Cut(strings.TrimPrefix(rule.Method, "/"), "/")
 		service = service[strings.LastIndexByte(service, '.')+1:]
-		callers := "nobody"
+		callers := "none"
 		if len(rule.Callers) > 0 {
 			callers = "`" + strings.Join(rule.Callers, "`, `") + "`"
 		}

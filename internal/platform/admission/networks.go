@@ -18,8 +18,8 @@ func ClientKey(address netip.Addr) string {
 }
 
 // KeysOf returns the keys under which the limits count a key: of the key of an IPv6 client, or of its address, its
-// /64, /56 and /48; of any other, only the key itself. Providers give a customer any of the three, so nobody gets new
-// allowances by moving within them.
+// /64, /56 and /48; of any other, only the key itself. Providers give a customer any of the three, so a client
+// gets no new allowances by moving within them.
 func KeysOf(key string) []string {
 	if strings.Contains(key, ":") {
 		text, _, _ := strings.Cut(key, "/")

@@ -16,7 +16,7 @@ import (
 )
 
 // Checks collects the faults of a program's settings. Its methods change nothing, open no port and
-// call nobody.
+// call no service.
 type Checks struct {
 	transport Transport
 	faults    []error

@@ -62,7 +62,7 @@ func newServer(handler http.Handler, protocols http.Protocols, patience patience
 	}
 }
 
-// Bounded returns a handler with the rules for bodies that hold for every path: a body that nobody
+// Bounded returns a handler with the rules for bodies that hold for every path: a body that no handler
 // reads has arrived in bodyTime, or its connection closes.
 //
 // A chunked body may have come with a Content-Length too, which net/http drops. A proxy that used

@@ -65,7 +65,7 @@ func checkSocketPath(path string) error {
 // socketMode lets only the owner connect.
 const socketMode = 0o600
 
-// removeAbandoned removes a socket that nobody listens on.
+// removeAbandoned removes a socket without a listener.
 func removeAbandoned(ctx context.Context, path string) error {
 	if exists, err := hasSocket(path); err != nil || !exists {
 		return err

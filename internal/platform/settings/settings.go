@@ -186,7 +186,7 @@ func EnvName(flagName string) string {
 }
 
 // Trim removes the white space at the end of a value. Values of the environment and of files often end with a newline
-// that nobody meant.
+// by accident.
 func Trim(value string) string { return strings.TrimRight(value, " \t\r\n") }
 
 // List returns the parts of a value that commas separate, without white space around them and without

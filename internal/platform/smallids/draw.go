@@ -63,7 +63,7 @@ func (c *Counter) take(ctx context.Context, wanted int64) error {
 	if err != nil {
 		return err
 	}
-	if c.end != before+1 { // otherwise nobody drew in between, and what is left goes first
+	if c.end != before+1 { // otherwise no other process drew in between, and the rest goes first
 		c.next = before + 1
 	}
 	c.end = min(before+count, Max) + 1
