@@ -245,6 +245,9 @@ func (w *world) removePart(c *item, kind string, parts []*part) {
 		if p.id == "" || p.exists == no && w.random.IntN(4) > 0 {
 			continue
 		}
+		if p.request != "" && p.uploadedIn == w.turns.runs {
+			continue // a removal frees the request (rule 14.2)
+		}
 		op := begin(c, true)
 		defer op.end()
 		was := p.exists

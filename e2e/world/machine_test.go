@@ -249,8 +249,8 @@ func (m *machine) backUp() {
 	end := m.programs[0].backups.Begin()
 	m.must(m.engine.Backup(context.Background(), file, func(int64) error { return nil }))
 	m.must(file.Close())
-	if m.random.IntN(4) == 0 { // the files follow, and take long
-		m.together()
+	if m.random.IntN(3) == 0 { // the files follow, and take long
+		m.sweepDuringUploads()
 		m.pass(sweptWithin)
 	}
 	m.kept.files = m.files.copied()

@@ -133,6 +133,8 @@ type part struct {
 	// since, or its content.
 	request    string
 	wasRemoved bool
+	// uploadedIn is the run of turns in which the request was last sent. Its program may be at it until the end of the run.
+	uploadedIn int
 }
 
 // goes notes that a part is not there. If a move or an upload is not finished, it may be in a moment.

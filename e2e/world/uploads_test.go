@@ -56,6 +56,7 @@ func (p *part) file() []byte { return append(bytes.Clone(picture), p.text...) }
 func (w *world) upload(c *item, p *part, isCut bool) {
 	op := begin(c, true)
 	defer op.end()
+	p.uploadedIn = w.turns.runs
 	ctx, cancel := context.WithCancel(c.owner.context())
 	defer cancel()
 	if isCut {
