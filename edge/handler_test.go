@@ -48,6 +48,15 @@ func TestEveryReplyCarriesTheSameHeaders(t *testing.T) {
 	}
 }
 
+func TestMoreThanAHundredParametersAreRefused(t *testing.T) {
+	h, many := newEdge(t, &fakes{}), strings.Repeat("a=1&", form.MaxParameters+1)
+	for _, w := range []*httptest.ResponseRecorder{get(h, many), post(h, many)} {
+		if w.Body.String() != failed("TOO MANY PARAMETERS") {
+			t.Errorf("got %s", w.Body)
+		}
+	}
+}
+
 func TestAServiceWithoutAnAnswerIsATimeout(t *testing.T) {
 	wait := func(ctx context.Context, _ proto.Message) (proto.Message, error) {
 		<-ctx.Done()

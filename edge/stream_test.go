@@ -150,16 +150,17 @@ func TestTheFirstPageDoesNotWaitForTheSecond(t *testing.T) {
 
 func TestAListThatFailsEarlyIsAFailureAndALaterOneBreaksTheConnection(t *testing.T) {
 	away := status.Error(codes.Unavailable, "gone")
-	for pages, broken := range map[int]bool{0: false, 1: false, 40: true} {
-		server := serve(t, &fakes{pois: failing(pages, away)})
-		response := fetch(t, http.MethodGet, server.URL+listPois)
-		body, err := io.ReadAll(response.Body)
-		if broken != (err != nil) || strings.Contains(string(body), "</response>") == broken {
-			t.Errorf("%d pages: %v after %d bytes", pages, err, len(body))
-		}
-		if !broken && (response.StatusCode != http.StatusServiceUnavailable || string(body) != failed("SERVICE UNAVAILABLE")) {
-			t.Errorf("%d pages: %d %s", pages, response.StatusCode, body)
-		}
+	for _, pages := range []int{0, 1} {
+		synctest.Test(t, func(t *testing.T) { // the failure comes before the wait for it ends
+			w := get(newEdge(t, &fakes{pois: failing(pages, away)}), "func=getCategoryPOIList&category=1")
+			if w.Code != http.StatusServiceUnavailable || w.Body.String() != failed("SERVICE UNAVAILABLE") {
+				t.Errorf("%d pages: %d %s", pages, w.Code, w.Body)
+			}
+		})
+	}
+	response := fetch(t, http.MethodGet, serve(t, &fakes{pois: failing(40, away)}).URL+listPois)
+	if body, err := io.ReadAll(response.Body); err == nil || strings.Contains(string(body), "</response>") {
+		t.Errorf("40 pages: %v after %d bytes", err, len(body))
 	}
 }
 

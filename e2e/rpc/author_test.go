@@ -294,7 +294,7 @@ func TestARewardOutlivesItsEntry(t *testing.T) {
 
 func TestARewardIsGrantedOnceForEachSource(t *testing.T) {
 	t.Parallel()
-	w := start(t)
+	w := startParts(t)
 	user, other := w.newUser("a"), w.newUser("b")
 	w.expectRewards(user, 0, 0)
 	for _, grants := range [][]*accountv1.Grant{
@@ -311,4 +311,7 @@ func TestARewardIsGrantedOnceForEachSource(t *testing.T) {
 	}
 	w.expectRewards(user, 15, 3)
 	w.expectRewards(other, 1_000_000_000, 1)
+	if n := w.store.count(t, "rewards"); n != 4 {
+		t.Errorf("%d rewards are stored", n)
+	}
 }

@@ -95,22 +95,6 @@ func TestAnInvalidItemOfAnImportFailsAlone(t *testing.T) {
 	}
 }
 
-func TestAnImportedLandmarkIsLikeAnyOther(t *testing.T) {
-	t.Parallel()
-	w := start(t)
-	owner := w.newUser("a")
-	reply := must(w.importPois(t.Context(), batchOf(owner, importedPoi("k", "x"))))(t)
-	expectImport(t, reply, 1, 0, 0)
-	p := must(w.Poi.ListPois(t.Context(), &poiv1.ListPoisRequest{Category: poiv1.PoiCategory_POI_CATEGORY_THRILL}))(t).GetPois()[0]
-	if p.GetName() != "x" || p.GetImportKey() != "k" || p.GetOwner().GetUserId() != owner || !proto.Equal(p.GetLocation(), taipei) {
-		t.Errorf("got %v", p)
-	}
-	// The key is free again after its landmark is deleted.
-	must(w.Poi.DeletePoi(t.Context(), &poiv1.DeletePoiRequest{ActorId: owner, PoiId: p.GetPoiId()}))(t)
-	reply = must(w.importPois(t.Context(), batchOf(owner, importedPoi("k", "y"))))(t)
-	expectImport(t, reply, 1, 0, 0)
-}
-
 func TestAnImportUpdatesWhatDiffersIfAskedToOnEachStore(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, p *parts) {

@@ -102,35 +102,6 @@ func TestATokenOfPublishedEntriesIsNoneOfAllEntries(t *testing.T) {
 	expectFault(t, failed(p.Blog.SearchNearby(t.Context(), request)), codes.InvalidArgument, "INVALID_PARAMETER", "page_token")
 }
 
-func TestABoxFailsAsTheContractsSay(t *testing.T) {
-	t.Parallel()
-	w := start(t)
-	for _, k := range w.kinds() {
-		owner := w.newUser("a")
-		k.create(owner, "x")
-		k.create(owner, "y")
-		reply, err := k.send(t.Context(), "List", k.boxed(world(), 0, fields{"page_size": int32(1)}))
-		token := read[string](got(t, reply, err), "next_page_token")
-		for name, test := range map[string]struct {
-			request fields
-			field   string
-		}{
-			"of a user":              {k.boxed(world(), 0, fields{"owner": owner}), "box"},
-			"not as summaries":       {k.boxed(world(), 0, fields{"view": 0}), "box"},
-			"an edge off the map":    {k.boxed(boxed(0, 178, 1, 181), 0, nil), "box.east"},
-			"not a number":           {k.boxed(boxed(0, math.NaN(), 1, 1), 0, nil), "box.west"},
-			"south above north":      {k.boxed(boxed(1, 0, 0, 1), 0, nil), "box"},
-			"an unknown category":    {k.boxed(world(), 77, nil), string(k.category)},
-			"a token of another box": {k.boxed(boxed(-90, -180, 90, 179), 0, fields{"page_token": token}), "page_token"},
-			"a token cut short":      {k.boxed(world(), 0, fields{"page_token": token[1:]}), "page_token"},
-		} {
-			t.Run(k.service+" "+name, func(t *testing.T) {
-				expectFault(t, failed(k.send(t.Context(), "List", test.request)), codes.InvalidArgument, "INVALID_PARAMETER", test.field)
-			})
-		}
-	}
-}
-
 // circle is the area of a search.
 func circle(lat, lng, radius float64) fields {
 	return fields{"circle": &typev1.Circle{Center: at(lat, lng), RadiusMeters: radius}}
@@ -163,7 +134,7 @@ func TestSearchNearbyFollowsMovedAndDeletedContent(t *testing.T) {
 	}
 }
 
-func TestSearchNearbyFailsAsTheContractSays(t *testing.T) {
+func TestSearchesOfPlacesFailAsTheContractsSay(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	owner := w.newUser("a")
@@ -171,28 +142,39 @@ func TestSearchNearbyFailsAsTheContractSays(t *testing.T) {
 		k.create(owner, "x")
 		k.create(owner, "y")
 		here := circle(25.034, 121.5645, 10)
-		_, token, err := k.nearby(here)(t.Context(), 1, "")
-		if got(t, token, err) == "" {
+		_, near, err := k.nearby(here)(t.Context(), 1, "")
+		got(t, near, err)
+		reply, err := k.send(t.Context(), "List", k.boxed(world(), 0, fields{"page_size": int32(1)}))
+		in := read[string](got(t, reply, err), "next_page_token")
+		if near == "" || in == "" {
 			t.Fatal("there is no second page")
 		}
 		for name, test := range map[string]struct {
-			search fields
-			field  string
+			verb, field string
+			request     fields
 		}{
-			"no circle":                 {fields{}, "circle"},
-			"no center":                 {fields{"circle": &typev1.Circle{RadiusMeters: 1}}, "circle.center"},
-			"a center off the map":      {circle(91, 0, 1), "circle.center.lat"},
-			"a negative radius":         {circle(0, 0, -1), "circle.radius_meters"},
-			"not a number":              {circle(0, 0, math.NaN()), "circle.radius_meters"},
-			"too far":                   {circle(1, 178, 100_001), "circle.radius_meters"},
-			"an unknown category":       {here.and(fields{"category": 77}), string(k.category)},
-			"a token of another area":   {circle(25.034, 121.5645, 11).and(fields{"page_token": token}), "page_token"},
-			"a token of all categories": {here.and(fields{"category": 1, "page_token": token}), "page_token"},
-			"a token cut short":         {here.and(fields{"page_token": token[1:]}), "page_token"},
-			"a token that is nonsense":  {here.and(fields{"page_token": "中"}), "page_token"},
+			"box of a user":              {"List", "box", k.boxed(world(), 0, fields{"owner": owner})},
+			"box not as summaries":       {"List", "box", k.boxed(world(), 0, fields{"view": 0})},
+			"box off the map":            {"List", "box.east", k.boxed(boxed(0, 178, 1, 181), 0, nil)},
+			"box without a number":       {"List", "box.west", k.boxed(boxed(0, math.NaN(), 1, 1), 0, nil)},
+			"box from north to south":    {"List", "box", k.boxed(boxed(1, 0, 0, 1), 0, nil)},
+			"box of no known category":   {"List", string(k.category), k.boxed(world(), 77, nil)},
+			"token of another box":       {"List", "page_token", k.boxed(boxed(-90, -180, 90, 179), 0, fields{"page_token": in})},
+			"token of a box cut short":   {"List", "page_token", k.boxed(world(), 0, fields{"page_token": in[1:]})},
+			"no circle":                  {"SearchNearby", "circle", fields{}},
+			"no center":                  {"SearchNearby", "circle.center", fields{"circle": &typev1.Circle{RadiusMeters: 1}}},
+			"center off the map":         {"SearchNearby", "circle.center.lat", circle(91, 0, 1)},
+			"negative radius":            {"SearchNearby", "circle.radius_meters", circle(0, 0, -1)},
+			"radius without a number":    {"SearchNearby", "circle.radius_meters", circle(0, 0, math.NaN())},
+			"too far":                    {"SearchNearby", "circle.radius_meters", circle(1, 178, 100_001)},
+			"circle of unknown category": {"SearchNearby", string(k.category), here.and(fields{"category": 77})},
+			"token of another circle":    {"SearchNearby", "page_token", circle(25.034, 121.5645, 11).and(fields{"page_token": near})},
+			"token of all categories":    {"SearchNearby", "page_token", here.and(fields{"category": 1, "page_token": near})},
+			"token of a circle cut":      {"SearchNearby", "page_token", here.and(fields{"page_token": near[1:]})},
+			"token that is nonsense":     {"SearchNearby", "page_token", here.and(fields{"page_token": "中"})},
 		} {
 			t.Run(k.service+" "+name, func(t *testing.T) {
-				expectFault(t, failed(k.send(t.Context(), "SearchNearby", test.search)), codes.InvalidArgument, "INVALID_PARAMETER", test.field)
+				expectFault(t, failed(k.send(t.Context(), test.verb, test.request)), codes.InvalidArgument, "INVALID_PARAMETER", test.field)
 			})
 		}
 	}

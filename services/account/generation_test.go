@@ -12,7 +12,6 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/apierror"
 	"github.com/waybook/waybook/internal/storetest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
@@ -83,23 +82,6 @@ func TestSessionsAreClosedWhileTheirDeletionHangsOrFails(t *testing.T) {
 			wantFault(t, whole.verifySession(t, open), codes.Unauthenticated, "LOGIN_REQUIRED")
 		}
 	}
-}
-
-func TestSessionsThatCannotBeCountedAreClosed(t *testing.T) {
-	b := newBench(t)
-	whole := b.newServer(t)
-	open := whole.open(t, whole.newUser(t, "", ""))
-	b.store = &storetest.Hooked{Engine: b.store, Read: func(_ context.Context, call storetest.Call, do func() error) error {
-		if call == (storetest.Call{Collection: "sessions", Verb: "scan"}) {
-			return docstore.ErrUnavailable
-		}
-		return do()
-	}}
-	reply, err := b.newServer(t).CloseAllSessions(t.Context(), &accountv1.CloseAllSessionsRequest{UserId: open.GetUserId()})
-	if err != nil || reply.ClosedCount != nil {
-		t.Errorf("got %v, %v", reply, err)
-	}
-	wantFault(t, whole.verifySession(t, open), codes.Unauthenticated, "LOGIN_REQUIRED")
 }
 
 func TestARenewedHashReplacesNoNewPassword(t *testing.T) {
@@ -255,35 +237,6 @@ func (s *server) openBy(t *testing.T, user int64, isLogin bool) (token string, e
 	}
 	reply, err := s.Authenticate(t.Context(), &accountv1.AuthenticateRequest{Email: "a@waybook.example", Password: "the old one"})
 	return reply.GetToken(), err
-}
-
-func TestNothingIsLeftOfASessionThatIsRefused(t *testing.T) {
-	eachWay(t, func(t *testing.T, b *bench) {
-		s := b.newServer(t)
-		owner, disabled := s.newUser(t, "", ""), s.newUser(t, "", "")
-		s.disable(t, disabled, true)
-		for _, refused := range []struct {
-			owner, generation int64
-			kind              codes.Code
-			reason            string
-		}{
-			{owner, 7, codes.Unauthenticated, "LOGIN_REQUIRED"},
-			{disabled, 1, codes.Unauthenticated, "LOGIN_REQUIRED"},
-			{1, 0, codes.NotFound, "USER_NOT_FOUND"},
-		} {
-			checked := user{ID: refused.owner, CredentialGeneration: refused.generation}
-			_, _, err := s.newSession(t.Context(), refused.owner, &checked)
-			wantFault(t, err, refused.kind, refused.reason)
-			// The caller is gone when the session is stored.
-			ctx, cancel := context.WithCancel(t.Context())
-			if _, _, err = b.hookInsert(t, func() {}, cancel).newSession(ctx, refused.owner, &checked); err == nil {
-				t.Error("a session was opened")
-			}
-		}
-		if n := count(t, s.sessions); n != 0 {
-			t.Errorf("%d sessions are left", n)
-		}
-	})
 }
 
 func TestASessionThatACrashLeavesOfARefusalIsNotOpen(t *testing.T) {

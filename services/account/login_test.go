@@ -223,25 +223,6 @@ func TestASweepRemovesCountsOfPastWindows(t *testing.T) {
 	wantFault(t, wrong(), codes.ResourceExhausted, "TOO_MANY_ATTEMPTS")
 }
 
-func TestRightPasswordsAtTheSameMomentRefuseNobody(t *testing.T) {
-	eachWay(t, func(t *testing.T, b *bench) {
-		servers := []*server{b.newServer(t), b.newServer(t)}
-		for _, s := range servers {
-			s.logins.limits = attemptLimits{pair: 1, client: 1, email: 1}
-		}
-		servers[0].newUser(t, "a@waybook.example", "password of a")
-		var group sync.WaitGroup
-		for i := range 40 {
-			group.Go(func() {
-				if err := servers[i%2].logIn(t.Context(), "a@waybook.example", "password of a", "client"); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		group.Wait()
-	})
-}
-
 // TestTheStoreDecidesWhetherARightPasswordCameBeforeTheLastGuess lets others make that guess between the
 // check of a password and the write that lets it pass.
 func TestTheStoreDecidesWhetherARightPasswordCameBeforeTheLastGuess(t *testing.T) {

@@ -193,13 +193,8 @@ func newFailing(t *testing.T, seed uint64) *failing {
 // newMortal returns a service in a process that crashes at one of its next writes, if it makes so many.
 func (b *failing) newMortal(t *testing.T) *server {
 	t.Helper()
-	return b.newMortalOf(t, Config{Sessions: SessionLife{Total: time.Hour}})
-}
-
-func (b *failing) newMortalOf(t *testing.T, config Config) *server {
-	t.Helper()
 	store, _ := storetest.NewMortal(b.cluster.Process(), b.IntN(12), storetest.Outcome(b.IntN(2) == 0))
-	return (&bench{store: store, now: b.now}).newServerOf(t, config)
+	return (&bench{store: store, now: b.now}).newServer(t)
 }
 
 // isDone reports whether a call succeeded. It may fail only because the store did.

@@ -1,19 +1,15 @@
 package account
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"google.golang.org/grpc/codes"
 
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/storetest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
@@ -162,15 +158,10 @@ func TestVerifyingASessionWritesAtMostEveryFiveMinutes(t *testing.T) {
 // tokenNamed is the secret of a session.
 func tokenNamed(name string) string { return strings.Repeat("0", 32-len(name)) + name }
 
-func (b *bench) newServerWithSessions(t testing.TB, limit int) *server {
-	t.Helper()
-	return b.newServerOf(t, Config{Sessions: SessionLife{Total: time.Hour}, SessionsPerUser: limit})
-}
-
 func TestANewSessionClosesTheOldestOfTooMany(t *testing.T) {
 	const limit = 3
 	b := newBench(t)
-	s := b.newServerWithSessions(t, limit)
+	s := b.newServerOf(t, Config{Sessions: SessionLife{Total: time.Hour}, SessionsPerUser: limit})
 	user, other := s.newUser(t, "", ""), s.newUser(t, "", "")
 	spared := s.open(t, other)
 	var opened []*accountv1.VerifySessionRequest
@@ -187,31 +178,6 @@ func TestANewSessionClosesTheOldestOfTooMany(t *testing.T) {
 	}
 	if err := s.verifySession(t, spared); err != nil {
 		t.Errorf("the session of another user: %v", err)
-	}
-}
-
-func TestConcurrentLoginsExceedTheLimitOfSessionsByTheirNumberAtMost(t *testing.T) {
-	const limit, openers = 5, 8
-	b := newBench(t)
-	servers := []*server{b.newServerWithSessions(t, limit), b.newServerWithSessions(t, limit)}
-	user := servers[0].newUser(t, "", "")
-	for range 3 {
-		var group sync.WaitGroup
-		for i := range openers {
-			group.Go(func() { servers[i%2].open(t, user) })
-		}
-		group.Wait()
-		if n := len(servers[0].list(t, user)); n < limit || n >= limit+openers {
-			t.Errorf("%d sessions are open", n)
-		}
-		b.advance(time.Second)
-	}
-	last := servers[0].open(t, user)
-	if n := len(servers[0].list(t, user)); n != limit {
-		t.Errorf("%d sessions are open after one more", n)
-	}
-	if err := servers[1].verifySession(t, last); err != nil {
-		t.Errorf("the last session: %v", err)
 	}
 }
 
@@ -248,40 +214,6 @@ func every(step time.Duration, first time.Time, n int) []time.Time {
 		times[i] = first.Add(time.Duration(i) * step)
 	}
 	return times
-}
-
-func TestSweepsBeginAtDifferentMoments(t *testing.T) {
-	b := newBench(t)
-	whole := b.newServer(t)
-	isOver, errHalfway := false, errors.New("the process was killed")
-	b.store = &storetest.Hooked{Engine: b.store, Write: func(_ context.Context, _ storetest.Call, do func() error) error {
-		if isOver {
-			return errHalfway
-		}
-		isOver = true
-		return do()
-	}}
-	broken := b.newServer(t)
-	first := map[int]bool{}
-	for range 20 {
-		ends := every(-time.Second, b.clock(), 100)
-		whole.addSessions(t, 1, ends...)
-		isOver = false
-		if err := removeExpired(t.Context(), broken.sessions, b.clock()); !errors.Is(err, errHalfway) {
-			t.Fatalf("got %v", err)
-		}
-		for i, end := range ends {
-			if _, err := whole.sessions.Get(t.Context(), tokenID(fmt.Sprint(1, i, end))); err != nil {
-				first[i] = true
-			}
-		}
-		if err := whole.Sweep(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if len(first) < 10 {
-		t.Errorf("20 sweeps began with these sessions only: %v", first)
-	}
 }
 
 // TestAProcessWhoseClockIsAheadRemovesNothingThatOthersNeed lets it sweep.

@@ -146,6 +146,22 @@ func TestAChoiceIsCountedByItsCallAsLongAsThatGoesOn(t *testing.T) {
 	})
 }
 
+// Who asks for a value again that was changed since must not learn from an old read that it is there.
+func TestAChoiceIsDecidedOnTheLatestOne(t *testing.T) {
+	store := storetest.NewReplica(t, storetest.ReplicaSettings{})
+	votes := newCounter(t, store)
+	put(t, votes, voter, 1)
+	late := openCounter(t, store.Process())
+	store.Remember(0)
+	put(t, votes, voter, 2)
+	store.Fail(storetest.Failover{LateReads: 4})
+	put(t, late, voter, 1)
+	store.Settle()
+	if got := stored(t, votes).Numbers; got != (numbers{1}) {
+		t.Errorf("the numbers are %v", got)
+	}
+}
+
 // A primary that was elected just now shows what a majority had before, unless the read asks for what was acknowledged.
 func TestACountSeesWhatWasStoredBeforeIt(t *testing.T) {
 	store := storetest.NewReplica(t, storetest.ReplicaSettings{})
