@@ -25,15 +25,6 @@ func TestASignalEndsAnIdleProgramWithStatus0(t *testing.T) {
 	}
 }
 
-func TestASignalDuringTheStartIsNotAFailure(t *testing.T) {
-	t.Parallel()
-	p := launch.Begin(t, binary, nil, launch.FreePorts(t.TempDir())...)
-	awaitFilling(t, p)
-	if status := p.End(os.Interrupt); status != 0 {
-		t.Errorf("status %d\n%s", status, p.Printed())
-	}
-}
-
 // TestASignalEndsAListThatNobodyReads requests a list larger than all socket buffers, reads its beginning, and
 // stops reading.
 func TestASignalEndsAListThatNobodyReads(t *testing.T) {
