@@ -23,7 +23,7 @@ func ferretSettings() suiteSettings {
 	if hasRaceDetector {
 		return suiteSettings{programs: 10, many: 300}
 	}
-	return suiteSettings{programs: longform.Number(10, 30), many: 300, deleted: 11_000, isShort: !longform.Selected()}
+	return suiteSettings{programs: longform.Number(5, 30), many: 300, deleted: 11_000, isShort: !longform.Selected()}
 }
 
 func TestMongoEngineOnAReplicaSet(t *testing.T) {
