@@ -23,7 +23,7 @@ func ferretSettings() suiteSettings {
 	if hasRaceDetector {
 		return suiteSettings{programs: 10, many: 300}
 	}
-	return suiteSettings{programs: longform.Number(10, 30), many: 300, deleted: 11_000, isShort: !longform.Selected()}
+	return suiteSettings{programs: longform.Number(5, 30), many: 300, deleted: 11_000, isShort: !longform.Selected()}
 }
 
 func TestMongoEngineOnAReplicaSet(t *testing.T) {
@@ -37,7 +37,7 @@ func TestMongoEngineOnAReplicaSet(t *testing.T) {
 func TestMongoEngineOnMongoDB44(t *testing.T) {
 	t.Parallel()
 	settings := ferretSettings()
-	settings.isShort, settings.leftOut = true, ofChanges()
+	settings.isShort, settings.programs, settings.leftOut = true, 2, ofChanges()
 	for name, config := range map[string]mongowire.Config{
 		"replica set": {Plays: mongowire.Version44}, "mongos": {Plays: mongowire.Version44, Role: mongowire.Router},
 	} {

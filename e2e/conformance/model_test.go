@@ -28,6 +28,9 @@ type failer interface {
 // maxProgramSteps keeps a failing program readable.
 const maxProgramSteps = 30
 
+// readsAtEnd are the scans and the walks of what a program has left.
+const readsAtEnd = 8
+
 func againstModel(t *testing.T, engine docstore.Engine, programs int) {
 	drawPrograms(t, programs)
 	program := 0
@@ -48,8 +51,13 @@ func againstModel(t *testing.T, engine docstore.Engine, programs int) {
 			m.insert, m.insertMany, m.insertMany, m.update, m.update, m.updateMany, m.raise, m.delete, m.walk, m.scan, m.scan, m.scan, m.find, m.get,
 			m.deleteAll, m.count,
 		}
+		m.insertMany(rt)
 		for range rapid.IntRange(1, maxProgramSteps).Draw(rt, "steps") {
 			rapid.SampledFrom(steps).Draw(rt, "step")(rt)
+		}
+		for range readsAtEnd {
+			m.scan(rt)
+			m.walk(rt)
 		}
 		wantContents(rt, c, m.all())
 	})
@@ -223,33 +231,6 @@ func (m *model) raise(rt *rapid.T) {
 	}
 }
 
-func drawID(rt *rapid.T) int64 { return rapid.Int64Range(-3, 9).Draw(rt, "id") }
-
-// drawEqual draws an index and values for none, some or all of its first fields.
-func drawEqual(rt *rapid.T) (order, []docstore.Value) {
-	o := rapid.SampledFrom(placeOrders()).Draw(rt, "index")
-	fields := o.fields(drawPlace(rt))
-	return o, fields[:rapid.IntRange(0, len(fields)).Draw(rt, "values")]
-}
-
-// drawSpans draws up to three ranges of the field n of an index. There are none if it has
-// no such field.
-func drawSpans(rt *rapid.T, o order, n int) (spans []docstore.Span) {
-	if n >= len(o.fields(place{})) {
-		return nil
-	}
-	for range rapid.IntRange(0, 3).Draw(rt, "ranges") {
-		var span docstore.Span
-		for _, bound := range []*docstore.Value{&span.From, &span.To} {
-			if rapid.IntRange(0, 3).Draw(rt, "bounded") > 0 {
-				*bound = o.fields(drawPlace(rt))[n]
-			}
-		}
-		spans = append(spans, span)
-	}
-	return spans
-}
-
 // selection is a selection and the places that it selects, in the order of the walk. equal are its values.
 type selection struct {
 	docstore.Where
@@ -307,7 +288,7 @@ func (m *model) scan(rt *rapid.T) {
 	s := m.drawWhere(rt)
 	scan := docstore.Scan{
 		Where: s.Where, Descending: s.isDescending, Limit: rapid.IntRange(1, 9).Draw(rt, "limit"),
-		MaxBytes: rapid.SampledFrom([]int{0, 1, 300, 1000, 5000}).Draw(rt, "bytes"), As: drawConsistency(rt),
+		As: drawConsistency(rt),
 	}
 	raws, _, err := m.table.Scan(rt.Context(), docstore.Scan{Where: docstore.All(docstore.IDIndex), Limit: 99})
 	if err != nil {
@@ -325,6 +306,12 @@ func (m *model) scan(rt *rapid.T) {
 			order := slices.CompareFunc(s.order.fields(p)[s.equal:], scan.After, docstore.Value.Compare)
 			return order == 0 || order < 0 != s.isDescending
 		})
+	}
+	if fitting := rapid.IntRange(0, len(left)).Draw(rt, "fitting"); fitting > 0 { // exactly, or not quite
+		for _, p := range left[:fitting] {
+			scan.MaxBytes += sizes[p.ID]
+		}
+		scan.MaxBytes -= rapid.IntRange(0, 1).Draw(rt, "less")
 	}
 	want, size := []place{}, 0
 	for _, p := range left {

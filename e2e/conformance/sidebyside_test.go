@@ -235,3 +235,30 @@ func (p *pair) delete(rt *rapid.T) {
 		return kindOf(p[i].Delete(ctx, docstore.Deletion{ID: id}))
 	})
 }
+
+func drawID(rt *rapid.T) int64 { return rapid.Int64Range(-3, 9).Draw(rt, "id") }
+
+// drawEqual draws an index and values for none, some or all of its first fields.
+func drawEqual(rt *rapid.T) (order, []docstore.Value) {
+	o := rapid.SampledFrom(placeOrders()).Draw(rt, "index")
+	fields := o.fields(drawPlace(rt))
+	return o, fields[:rapid.IntRange(0, len(fields)).Draw(rt, "values")]
+}
+
+// drawSpans draws up to three ranges of the field n of an index. There are none if it has
+// no such field.
+func drawSpans(rt *rapid.T, o order, n int) (spans []docstore.Span) {
+	if n >= len(o.fields(place{})) {
+		return nil
+	}
+	for range rapid.IntRange(0, 3).Draw(rt, "ranges") {
+		var span docstore.Span
+		for _, bound := range []*docstore.Value{&span.From, &span.To} {
+			if rapid.IntRange(0, 3).Draw(rt, "bounded") > 0 {
+				*bound = o.fields(drawPlace(rt))[n]
+			}
+		}
+		spans = append(spans, span)
+	}
+	return spans
+}

@@ -15,7 +15,7 @@ import (
 
 // suiteSettings reduce the suite for an engine that is slow to test.
 type suiteSettings struct {
-	// programs is how many random programs run against the model; 0 means 100. The flag -rapid.checks overrides it.
+	// programs is how many random programs run against the model; 0 means 200. The flag -rapid.checks overrides it.
 	programs int
 	// many is the number of documents in the cases with many documents; 0 means 2500.
 	many int
@@ -30,7 +30,7 @@ type suiteSettings struct {
 
 // runSuite runs the suite. open returns an engine on an empty store and closes it at the end of the test.
 func runSuite(t *testing.T, settings suiteSettings, open func(t *testing.T) docstore.Engine) {
-	settings.programs, settings.many = cmp.Or(settings.programs, 100), cmp.Or(settings.many, 2500)
+	settings.programs, settings.many = cmp.Or(settings.programs, 200), cmp.Or(settings.many, 2500)
 	settings.deleted = cmp.Or(settings.deleted, settings.many)
 	cases := append(changesCases(), differingCases(settings)...)
 	if !settings.isShort {
