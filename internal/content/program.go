@@ -115,5 +115,5 @@ func countLookups(metrics *process.Metrics, directory *profiles.Directory) {
 	metrics.CounterFunc("waybook_people_stale_total",
 		"Replies with the last known user names because the account service did not answer.", nil,
 		func() float64 { return float64(directory.Stats().Stale) })
-	metrics.GaugeFunc("waybook_people_cached", "Users in the cache of names.", func() float64 { return float64(directory.Stats().Size) })
+	metrics.GaugeFunc("waybook_people_cached", "Users in the cache of names.", nil, func() float64 { return float64(directory.Stats().Size) })
 }

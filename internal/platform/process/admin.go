@@ -92,14 +92,14 @@ func newAdminServer(handler http.Handler, patience patience) *http.Server {
 // describe adds the metrics of the whole process.
 func (e Env) describe(ctx context.Context, readiness *Readiness, metrics *Metrics) {
 	ctx = context.WithoutCancel(ctx) // a scrape comes after the start
-	metrics.GaugeFunc("waybook_ready", "Readiness of the program: 1 if it can take requests, otherwise 0.", func() float64 {
+	metrics.GaugeFunc("waybook_ready", "Readiness of the program: 1 if it can take requests, otherwise 0.", nil, func() float64 {
 		if readiness.Err(ctx) != nil {
 			return 0
 		}
 		return 1
 	})
 	if identity := e.Transport.Identity; identity != nil {
-		metrics.GaugeFunc("waybook_tls_certificate_expiry_timestamp_seconds", "Expiry of the TLS certificate in use, as a Unix time.", func() float64 {
+		metrics.GaugeFunc("waybook_tls_certificate_expiry_timestamp_seconds", "Expiry of the TLS certificate in use, as a Unix time.", nil, func() float64 {
 			return float64(identity.Expiry().Unix())
 		})
 	}

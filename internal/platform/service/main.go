@@ -123,7 +123,7 @@ func (f *Flags) Start(ctx context.Context, env process.Env, admin string) (Host,
 	h.Deps = NewDeps(h.store.Engine, env.Log)
 	h.Deps.Files = h.store.Files
 	h.Deps.Changes, h.Deps.Small = f.Changes, newSmall(f.Store, h.Metrics)
-	h.Metrics.GaugeFunc("waybook_changes_kept_seconds", "Time for which feeds of changes show deletions, in seconds.", func() float64 { return f.Changes.KeptTime().Seconds() })
+	h.Metrics.GaugeFunc("waybook_changes_kept_seconds", "Time for which feeds of changes show deletions, in seconds.", nil, func() float64 { return f.Changes.KeptTime().Seconds() })
 	events := audit.New(rules, f.HasAuditLog, env.Log, h.Metrics.Registry)
 	h.Interceptors = NewInterceptors(f.Load, events, h.Metrics, env.Log)
 	return h, nil

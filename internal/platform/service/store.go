@@ -197,7 +197,7 @@ func OpenStore(
 	case *embedded.Engine:
 		source := embeddedSource{engine, flags.Data}
 		metrics.GaugeFunc("waybook_store_last_backup_timestamp_seconds",
-			"Begin of the last complete backup of the embedded store as a Unix time; 0 if there is none.", source.lastBackup)
+			"Begin of the last complete backup of the embedded store as a Unix time; 0 if there is none.", nil, source.lastBackup)
 		opened.Source = source
 		env.Announce(slog.String("store", "embedded "+flags.File()))
 		countFile(metrics, engine)
@@ -228,7 +228,7 @@ func newSmall(flags StoreFlags, metrics *process.Metrics) *smallids.Setting {
 }
 
 func countFile(metrics *process.Metrics, file *embedded.Engine) {
-	metrics.GaugeFunc("waybook_store_file_bytes", "Size of the embedded store's file in bytes.",
+	metrics.GaugeFunc("waybook_store_file_bytes", "Size of the embedded store's file in bytes.", nil,
 		func() float64 { return float64(file.FileBytes()) })
 	metrics.CounterFunc("waybook_store_commits_total", "Commits of the embedded store, each with one sync of its file.", nil,
 		func() float64 { return float64(file.Commits()) })
