@@ -81,7 +81,7 @@ func group(function string) string {
 		}
 	}
 	switch lower {
-	case "login", "logout", "register", "updateprofile", "changepassword":
+	case "login", "logout", "register", "updateprofile", "changepassword", "getsessionlist", "closeothersessions":
 		return "session"
 	}
 	return "content"

@@ -37,7 +37,7 @@ const sentences: Record<string, Title> = {
     '此電子郵件已有帳號。請登入，或改用其他電子郵件。',
   ],
   REGISTRATION_CLOSED: [
-    'Nobody can create an account here. Ask the operator for one.',
+    'Registration is closed here. Ask the operator for an account.',
     '此服務不開放註冊。請洽管理者。',
   ],
   INVITATION_INVALID: [
@@ -74,7 +74,7 @@ const sentences: Record<string, Title> = {
     '您在這裡的留言已達上限。請先移除一則。',
   ],
   ALREADY_VOTED: ['You have already voted here. Each user has one vote.', '您已投過票。每位使用者只能投一次。'],
-  CONFLICT: ['Somebody else changed this at the same time. Try again.', '有人同時做了變更。請再試一次。'],
+  CONFLICT: ['Another user changed this at the same time. Try again.', '有人同時做了變更。請再試一次。'],
   INTERNAL_ERROR: [
     'The server made an error. Try again; if it fails again, send the details to the operator.',
     '伺服器發生錯誤。請再試一次；若仍失敗，請將詳細資料告知管理者。',

@@ -187,11 +187,16 @@ func (c *storeDump) Run(ctx context.Context, out *output.Printer, report progres
 	}
 	options := c.options(out)
 	options.Progress, options.Stdout, options.Photos = summed(report), out.Out, c.Photos
+	left := int64(0)
+	options.LeftOut = func(files int64) { left = files }
 	report.Start("dumping", progress.Documents, 0)
 	contents, err := storekeeping.Dump(ctx, options, c.File)
 	report.Finish()
 	if err != nil {
 		return err
+	}
+	if left > 0 {
+		out.Note("the dump has no files: %d files of photos and icons stay behind; copy them with --photos DIRECTORY", left)
 	}
 	if c.File == "-" {
 		return nil

@@ -37,7 +37,7 @@ func Dump(ctx context.Context, options Options, path string) (contents dumpfile.
 	if contents, err = options.DumpFrom(ctx, store, path); err != nil {
 		return contents, err
 	}
-	return contents, options.copyFiles(ctx, store, false)
+	return contents, errors.Join(options.copyFiles(ctx, store, false), options.reportFiles(ctx, store))
 }
 
 // DumpFrom is Dump of an open store.

@@ -124,6 +124,44 @@ func (o Options) copyFiles(ctx context.Context, engine docstore.Engine, isLoad b
 	if o.Photos == "" {
 		return nil
 	}
+	return o.eachFileStore(ctx, func(name string) error {
+		if err := o.copyStore(ctx, engine, name, isLoad); err != nil {
+			return fmt.Errorf("copy the files of %s: %w", name, err)
+		}
+		return nil
+	})
+}
+
+// reportFiles reports how many files a dump without a directory for them leaves out.
+func (o Options) reportFiles(ctx context.Context, engine docstore.Engine) error {
+	if o.Photos != "" || o.LeftOut == nil {
+		return nil
+	}
+	left := int64(0)
+	err := o.eachFileStore(ctx, func(name string) (err error) {
+		files, end, err := o.openFiles(ctx, engine, name)
+		if err != nil || files == nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, end()) }()
+		for entry, err := range blob.All(ctx, files) {
+			if err != nil {
+				return fmt.Errorf("count the files of %s: %w", name, err)
+			}
+			if !entry.IsUnfinished {
+				left++
+			}
+		}
+		return nil
+	})
+	if err == nil && left > 0 {
+		o.LeftOut(left)
+	}
+	return err
+}
+
+// eachFileStore calls do with the name of each store of files.
+func (o Options) eachFileStore(ctx context.Context, do func(name string) error) error {
 	parts, err := o.parts()
 	if err != nil {
 		return err
@@ -134,8 +172,8 @@ func (o Options) copyFiles(ctx context.Context, engine docstore.Engine, isLoad b
 			return err
 		}
 		for _, name := range names {
-			if err := o.copyStore(ctx, engine, name, isLoad); err != nil {
-				return fmt.Errorf("copy the files of %s: %w", name, err)
+			if err := do(name); err != nil {
+				return err
 			}
 		}
 	}

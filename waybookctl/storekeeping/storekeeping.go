@@ -39,6 +39,8 @@ type Options struct {
 	Progress func(documents int)
 	// Photos, unless empty, is a directory to which a dump writes the files of photos, and from which a load reads them.
 	Photos string
+	// LeftOut, unless nil, is called if a dump without Photos leaves files out, with their number.
+	LeftOut func(files int64)
 	// Stdout gets the dump whose path is "-".
 	Stdout io.Writer
 }

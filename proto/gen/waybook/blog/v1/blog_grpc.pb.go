@@ -75,7 +75,8 @@ type BlogServiceClient interface {
 	// ALREADY_EXISTS (ALREADY_VOTED: for another choice).
 	CastBallot(ctx context.Context, in *CastBallotRequest, opts ...grpc.CallOption) (*CastBallotResponse, error)
 	// Returns a page of the ballots in an entry's vote, in the order of the voters' identifiers. It leaves out those of
-	// hidden users, whom the vote counts. Errors: NOT_FOUND (BLOG_NOT_FOUND, VOTE_NOT_FOUND), INVALID_ARGUMENT (page_token).
+	// hidden users, whom the vote counts. Errors: NOT_FOUND (BLOG_NOT_FOUND, VOTE_NOT_FOUND), INVALID_ARGUMENT
+	// (page_token).
 	ListBallots(ctx context.Context, in *ListBallotsRequest, opts ...grpc.CallOption) (*ListBallotsResponse, error)
 }
 
@@ -220,7 +221,8 @@ type BlogServiceServer interface {
 	// ALREADY_EXISTS (ALREADY_VOTED: for another choice).
 	CastBallot(context.Context, *CastBallotRequest) (*CastBallotResponse, error)
 	// Returns a page of the ballots in an entry's vote, in the order of the voters' identifiers. It leaves out those of
-	// hidden users, whom the vote counts. Errors: NOT_FOUND (BLOG_NOT_FOUND, VOTE_NOT_FOUND), INVALID_ARGUMENT (page_token).
+	// hidden users, whom the vote counts. Errors: NOT_FOUND (BLOG_NOT_FOUND, VOTE_NOT_FOUND), INVALID_ARGUMENT
+	// (page_token).
 	ListBallots(context.Context, *ListBallotsRequest) (*ListBallotsResponse, error)
 	mustEmbedUnimplementedBlogServiceServer()
 }

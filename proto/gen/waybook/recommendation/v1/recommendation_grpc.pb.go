@@ -41,7 +41,8 @@ type RecommendationServiceClient interface {
 	// POI_NOT_FOUND).
 	Withdraw(ctx context.Context, in *WithdrawRequest, opts ...grpc.CallOption) (*WithdrawResponse, error)
 	// Returns a page of the users who recommend an album, an entry or a landmark, in the order of their identifiers. It
-	// leaves out hidden users, whom the score counts. Errors: NOT_FOUND (ALBUM_NOT_FOUND, BLOG_NOT_FOUND, POI_NOT_FOUND), INVALID_ARGUMENT (page_token).
+	// leaves out hidden users, whom the score counts. Errors: NOT_FOUND (ALBUM_NOT_FOUND, BLOG_NOT_FOUND, POI_NOT_FOUND),
+	// INVALID_ARGUMENT (page_token).
 	ListRecommenders(ctx context.Context, in *ListRecommendersRequest, opts ...grpc.CallOption) (*ListRecommendersResponse, error)
 }
 
@@ -98,7 +99,8 @@ type RecommendationServiceServer interface {
 	// POI_NOT_FOUND).
 	Withdraw(context.Context, *WithdrawRequest) (*WithdrawResponse, error)
 	// Returns a page of the users who recommend an album, an entry or a landmark, in the order of their identifiers. It
-	// leaves out hidden users, whom the score counts. Errors: NOT_FOUND (ALBUM_NOT_FOUND, BLOG_NOT_FOUND, POI_NOT_FOUND), INVALID_ARGUMENT (page_token).
+	// leaves out hidden users, whom the score counts. Errors: NOT_FOUND (ALBUM_NOT_FOUND, BLOG_NOT_FOUND, POI_NOT_FOUND),
+	// INVALID_ARGUMENT (page_token).
 	ListRecommenders(context.Context, *ListRecommendersRequest) (*ListRecommendersResponse, error)
 	mustEmbedUnimplementedRecommendationServiceServer()
 }
