@@ -255,6 +255,7 @@ func (m *model) walk(rt *rapid.T) {
 	s := m.drawWhere(rt)
 	query := docstore.Query{Where: s.Where, Limit: rapid.IntRange(1, 9).Draw(rt, "limit"), Descending: s.isDescending, As: drawConsistency(rt)}
 	wantEqual(rt, s.Index(), walk(rt, m.c, query), s.places)
+	query.As = docstore.Present
 	notes, slots, owners := []onlyNote{}, []onlySlot{}, []onlyOwner{}
 	for _, p := range s.places {
 		notes, slots, owners = append(notes, onlyNote{p.Note}), append(slots, onlySlot{p.ID, p.Owner, p.Slot}), append(owners, onlyOwner{p.Owner})
