@@ -111,7 +111,7 @@ func (c *storeCheck) Run(ctx context.Context, out *output.Printer, report progre
 			return []string{r.Service, r.Name, number(r.Documents), strings.Join(r.Undeclared, " ")}
 		})
 		if unnamed := unnamedFiles(checked.Collections); unnamed > 0 {
-			page.Text(fmt.Sprintf("There are %d files without a photo; a sweep of the service deletes them within two days.", unnamed))
+			page.Text(fmt.Sprintf("Nothing names %d files; a sweep of the service deletes them within two days.", unnamed))
 		}
 		heads = []string{"FAULT", "COLLECTION", "COUNT", "MENDED", "OF", "WHAT"}
 		output.Rows(page, heads, checked.Findings, func(f integrity.Finding) []string {

@@ -36,8 +36,8 @@ type CollectionReport struct {
 	// Exists is false for a collection that was never created. A service without any has never used this store.
 	Exists    bool  `json:"exists"`
 	Documents int64 `json:"documents"`
-	// UnnamedFiles are files of removed photos, and of uploads that failed. A sweep of the service deletes them within two days.
-	UnnamedFiles int64 `json:"files_without_photo,omitempty"`
+	// UnnamedFiles are files of removed photos and icons, and of uploads that failed. A sweep of the service deletes them within two days.
+	UnnamedFiles int64 `json:"unnamed_files,omitempty"`
 	// Undeclared are indexes that other versions or operators have created.
 	Undeclared []string `json:"undeclared_indexes,omitempty"`
 }
