@@ -39,7 +39,7 @@ var leastOfAccount = map[string][]string{
 	"Authenticate": {"edge"}, "VerifySession": {"edge"}, "CloseSession": {"edge"}, "CloseAllSessions": {"edge"}, "ListSessions": {"edge"},
 	"RegisterUser": {"edge"}, "GetRegistration": {"edge"}, "UpdateProfile": {"edge"}, "UploadIcon": {"edge"}, "GetIcon": {"edge"},
 	"ChangePassword": {"edge"},
-	"BatchGetUsers": {"album", "blog", "poi"}, "ListHiddenUsers": {"album", "blog", "poi"}, "GrantRewards": {"blog"},
+	"BatchGetUsers":  {"album", "blog", "poi"}, "ListHiddenUsers": {"album", "blog", "poi"}, "GrantRewards": {"blog"},
 }
 
 // secured is a running Waybook whose port needs certificates.
