@@ -153,7 +153,7 @@ func TestWithoutDemoAnEmptyStoreStaysEmpty(t *testing.T) {
 	if len(p.Curl) != 0 {
 		t.Errorf("there is no content to try, but it prints %q", p.Curl)
 	}
-	if files := launch.List(t, data); !slices.Equal(files, []string{"photos", "waybook.db"}) {
+	if files := launch.List(t, data); !slices.Equal(files, []string{"photos", "uploads", "waybook.db"}) {
 		t.Errorf("files %v", files)
 	}
 	for _, path := range []string{"/healthz", "/readyz", "/metrics"} {

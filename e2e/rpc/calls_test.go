@@ -293,6 +293,9 @@ func TestEveryCallReportsABrokenStoreWithoutItsMessage(t *testing.T) {
 		p.store.fail(broken.cause)
 		t.Run(name, func(t *testing.T) {
 			for call, run := range calls {
+				if call == "account.GetRegistration" { // a setting, which asks no store
+					continue
+				}
 				t.Run(call, func(t *testing.T) {
 					t.Parallel() // some calls pause between their tries
 					isOwners := []string{"album.DeleteAlbum", "photo.AddPhoto of album", "photo.AddPhoto of poi", "album.UpdateAlbum", "blog.UpdateBlog", "poi.UpdatePoi"}

@@ -199,6 +199,9 @@ func TestTheFilesOfAWorldKeepTheContract(t *testing.T) {
 func (w *world) hasFiles(isSwept bool) {
 	ctx, everything := context.Background(), docstore.Query{Where: docstore.All(docstore.IDIndex).Everywhere(), Limit: 100}
 	for _, collection := range slices.Sorted(maps.Keys(w.files)) {
+		if collection == "users" { // no client of the world uploads an icon
+			continue
+		}
 		stored, err := docstore.Open[int64, photos.Photo](ctx, w.programs[0].store, photos.Spec(collection))
 		w.must(err)
 		left := maps.Clone(w.files[collection].now)
