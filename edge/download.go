@@ -20,8 +20,8 @@ import (
 	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 )
 
-// FilesPath is where the files of photos and icons are (rules 17.26 and 17.38). Replies show their addresses relative to
-// that of the interface.
+// FilesPath is where the files of photos and icons are (rules 17.26 and 17.38). Replies show their
+// addresses relative to that of the interface.
 const FilesPath = "/upload/"
 
 const (
@@ -50,7 +50,8 @@ var fileNames = map[string]photov1.PhotoSize{
 	"original":  photov1.PhotoSize_PHOTO_SIZE_ORIGINAL,
 }
 
-// fileAt returns the file at a path such as /upload/album/12/34-thumb.jpg or /upload/user/56/78-icon.jpg, or nil.
+// fileAt returns the file at a path such as /upload/album/12/34-thumb.jpg or
+// /upload/user/56/78-icon.jpg, or nil.
 func fileAt(path string) *storedFile {
 	rest, ok := strings.CutPrefix(path, FilesPath)
 	kind, rest, _ := strings.Cut(rest, "/")
@@ -177,7 +178,8 @@ func (x *exchange) serveContent(content io.ReadSeeker) error {
 	return nil
 }
 
-// refuseFile gives a failure about a file its HTTP status. What shows pictures reads no other document.
+// refuseFile gives a failure about a file its HTTP status. What shows pictures reads no other
+// document.
 func refuseFile(err error) error {
 	if err == nil {
 		return nil
@@ -192,8 +194,8 @@ func refuseFile(err error) error {
 	return err
 }
 
-// KnowsTag reports whether If-None-Match names an entity tag. Compression does not change the tag, so comparisons are
-// weak ones.
+// KnowsTag reports whether If-None-Match names an entity tag. Compression does not change the tag,
+// so comparisons are weak ones.
 func KnowsTag(lines []string, etag string) bool {
 	for _, line := range lines {
 		for each := range strings.SplitSeq(line, ",") {
@@ -240,7 +242,8 @@ type fileContent struct {
 	request, call context.Context
 	cancel        context.CancelCauseFunc
 	stream        fileStream
-	// chunk is what has arrived and was not yet read, from the offset arrived. at is the offset of the next Read.
+	// chunk is what has arrived and was not yet read, from the offset arrived. at is the offset of
+	// the next Read.
 	chunk       []byte
 	arrived, at int64
 	err         error

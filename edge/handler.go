@@ -69,7 +69,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.exchanges.Put(x)
 	}()
 	reason, complete := h.conclude(x, h.answer(x))
-	h.config.Observe(r, Answer{x.function, reason, x.isLeftOut, x.response.status, x.response.bodyBytes, time.Since(began)})
+	h.config.Observe(r, Answer{x.function, reason, x.isLeftOut, x.response.status, x.response.bodyBytes,
+		time.Since(began)})
 	if !complete {
 		if !r.ProtoAtLeast(1, 1) {
 			x.response.reset()

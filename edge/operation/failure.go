@@ -39,8 +39,8 @@ func FailureOf(err error, in *form.Reader) *failure.Failure {
 	return failureOfDetails(answer, in, err)
 }
 
-// tooMany converts RESOURCE_EXHAUSTED. By the reason of the service, it is about attempts to log in
-// or a busy service. Without a reason, this client sends too many requests. The service may set
+// tooMany converts RESOURCE_EXHAUSTED. By the reason of the service, it is about attempts to log
+// in or a busy service. Without a reason, this client sends too many requests. The service may set
 // the time of the retry.
 func tooMany(answer *status.Status, cause error) *failure.Failure {
 	f := failure.Temporary("TOO_MANY_REQUESTS", failure.TooMany, cause)
@@ -86,7 +86,8 @@ func failureOfDetails(answer *status.Status, in *form.Reader, cause error) *fail
 		return f
 	}
 	// INVALID_ARGUMENT for a field that no parameter feeds is a bug of the edge. UNAUTHENTICATED
-	// or PERMISSION_DENIED without a reason rejects the edge itself. Other reasons are the operator's concern.
+	// or PERMISSION_DENIED without a reason rejects the edge itself. Other reasons are the
+	// operator's concern.
 	return failure.Internal(cause)
 }
 

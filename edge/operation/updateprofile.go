@@ -8,7 +8,8 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-// updateProfile changes the nickname and the icon of the user (rule 17.30). The icon is an address or a file (rule 17.38).
+// updateProfile changes the nickname and the icon of the user (rule 17.30). The icon is an address
+// or a file (rule 17.38).
 func updateProfile(c *Config) Function {
 	change := unary(c, func(in *Input) *accountv1.UpdateProfileRequest {
 		return &accountv1.UpdateProfileRequest{
@@ -30,10 +31,12 @@ func updateProfile(c *Config) Function {
 	}
 }
 
-// uploadIcon makes the file of a request the icon of the user, and changes the nickname if the request has one.
+// uploadIcon makes the file of a request the icon of the user, and changes the nickname if the
+// request has one.
 func (c *Config) uploadIcon(ctx context.Context, x *Exchange) error {
 	start, err := built(ctx, c, &x.In, func(in *Input) *accountv1.UploadIconStart {
-		return &accountv1.UploadIconStart{ActorId: int64(in.User), Name: optional(in, &paramNickname, "name", form.Text)}
+		return &accountv1.UploadIconStart{ActorId: int64(in.User),
+			Name: optional(in, &paramNickname, "name", form.Text)}
 	})
 	if err != nil {
 		return err
@@ -50,4 +53,5 @@ func (c *Config) uploadIcon(ctx context.Context, x *Exchange) error {
 	return nil
 }
 
-var paramIcon = form.Parameter{Name: "icon", Title: form.Title{"Address of the icon", "頭像位址"}, Hint: "address of the image, at most 2000 bytes, or empty for none"}
+var paramIcon = form.Parameter{Name: "icon", Title: form.Title{"Address of the icon", "頭像位址"},
+	Hint: "address of the image, at most 2000 bytes, or empty for none"}

@@ -18,8 +18,8 @@ import (
 const (
 	// chunkBytes is how much of a file is sent at a time. An upload holds a few chunks in memory.
 	chunkBytes = 64 << 10
-	// chunkTime is how long a chunk is gathered. A service ends a call that is silent for 45 seconds, which the edge never
-	// is: its client may be for 30.
+	// chunkTime is how long a chunk is gathered. A service ends a call that is silent for 45
+	// seconds, which the edge never is: its client may be for 30.
 	chunkTime = time.Second
 	// storeTime is how long a service may take for a file that has arrived.
 	storeTime = time.Minute
@@ -82,10 +82,11 @@ func transfer[Request, Response any](
 	return stored, err
 }
 
-// send sends a file as it arrives. It returns nil as well if the service has ended the call: the call then has the
-// error.
+// send sends a file as it arrives. It returns nil as well if the service has ended the call: the
+// call then has the error.
 func send[Request, Response any](
-	stream grpc.ClientStreamingClient[Request, Response], first *Request, next func(chunk []byte) *Request, file io.Reader,
+	stream grpc.ClientStreamingClient[Request, Response], first *Request, next func(chunk []byte) *Request,
+	file io.Reader,
 ) error {
 	err := stream.Send(first)
 	for hasMore := true; hasMore && err == nil; {
@@ -105,7 +106,8 @@ func send[Request, Response any](
 	return err
 }
 
-// fill reads until a chunk is full or chunkTime has passed, so that the service sees a slow client send.
+// fill reads until a chunk is full or chunkTime has passed, so that the service sees a slow client
+// send.
 func fill(chunk []byte, from io.Reader) (n int, err error) {
 	for began := time.Now(); n < len(chunk) && err == nil && time.Since(began) < chunkTime; {
 		var more int

@@ -9,7 +9,8 @@ import (
 )
 
 const (
-	// ViewPixels and ThumbnailPixels are the longest sides of what Make writes. It enlarges nothing.
+	// ViewPixels and ThumbnailPixels are the longest sides of what Make writes. It enlarges
+	// nothing.
 	ViewPixels      = 1600
 	ThumbnailPixels = 320
 
@@ -46,8 +47,8 @@ func (p *Picture) view(ctx context.Context) (view *image.RGBA, err error) {
 	return its.orientation.upright(view), nil
 }
 
-// encode writes a picture as a JPEG with the profile, if that is one of its kind of pixels. One for inks is not:
-// the decoder has made light of them.
+// encode writes a picture as a JPEG with the profile, if that is one of its kind of pixels. One
+// for inks is not: the decoder has made light of them.
 func (p *Picture) encode(w io.Writer, m *image.RGBA) error {
 	start, space, pixels := []byte{0xff, 0xd8}, spaceRGB, image.Image(m)
 	if p.structure.isGray {
@@ -85,8 +86,8 @@ func (t *tail) Write(p []byte) (int, error) {
 	return skipped + n, err
 }
 
-// makingBytes returns what Make allocates beside the decoder: a row of the canvas, the sums of a row, the view as
-// stored and upright, the thumbnail, and both in grey; and the profile twice.
+// makingBytes returns what Make allocates beside the decoder: a row of the canvas, the sums of a
+// row, the view as stored and upright, the thumbnail, and both in grey; and the profile twice.
 func makingBytes(its structure) int64 {
 	const sumBytes = 8
 	view, thumbnail := fit(its.canvas.Size(), ViewPixels), fit(its.canvas.Size(), ThumbnailPixels)

@@ -6,8 +6,8 @@ import (
 	"image"
 )
 
-// orientation is how a camera was held: the value of the tag Orientation of EXIF. Values other than 2 to 8 mean
-// that the picture is stored upright.
+// orientation is how a camera was held: the value of the tag Orientation of EXIF. Values other
+// than 2 to 8 mean that the picture is stored upright.
 type orientation uint16
 
 const (
@@ -18,10 +18,12 @@ const (
 	maxOrientation  = 8
 )
 
-// orientationIn returns the orientation in EXIF data, which are a TIFF file: the byte order, the offset of the first
-// directory, and there a count and entries, each with a tag, a type, a count and a value. It is 0 if there is none.
+// orientationIn returns the orientation in EXIF data, which are a TIFF file: the byte order, the
+// offset of the first directory, and there a count and entries, each with a tag, a type, a count
+// and a value. It is 0 if there is none.
 //
-// No library reads it, since the rest of EXIF is not wanted, and is where the parsers of libraries have their faults.
+// No library reads it, since the rest of EXIF is not wanted, and is where the parsers of libraries
+// have their faults.
 func orientationIn(exif []byte) orientation {
 	if len(exif) < tiffHeaderBytes {
 		return 0

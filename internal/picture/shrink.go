@@ -18,9 +18,10 @@ func fit(size image.Point, longest int) image.Point {
 	return size
 }
 
-// scaled returns a picture on white paper in another size. Each pixel is the mean of the area that it covers, which
-// neither leaves out fine lines nor adds seams to edges. The sums are exact: in units in which an old pixel is as wide
-// as the new picture, a new pixel is as wide as the old one.
+// scaled returns a picture on white paper in another size. Each pixel is the mean of the area that
+// it covers, which neither leaves out fine lines nor adds seams to edges. The sums are exact: in
+// units in which an old pixel is as wide as the new picture, a new pixel is as wide as the old
+// one.
 func scaled(m image.Image, paper image.Rectangle, size image.Point) *image.RGBA {
 	made := image.NewRGBA(image.Rectangle{Max: size})
 	row := image.NewRGBA(image.Rect(0, 0, paper.Dx(), 1))
@@ -50,7 +51,8 @@ func scaled(m image.Image, paper image.Rectangle, size image.Point) *image.RGBA 
 	return made
 }
 
-// scaleRow sets line to the sums of the areas that width new pixels cover in a row of oldWidth pixels.
+// scaleRow sets line to the sums of the areas that width new pixels cover in a row of oldWidth
+// pixels.
 func scaleRow(line []uint64, row []byte, oldWidth, width int) {
 	at, room := 0, oldWidth
 	var red, green, blue uint64

@@ -16,13 +16,14 @@ import (
 const (
 	// uploadTime bounds an upload.
 	uploadTime = 10 * time.Minute
-	// silence is how long a sender may send nothing. It is longer than the edge waits for its client, and the edge gathers
-	// a chunk for a second: so a client that stalls gets the edge's answer.
+	// silence is how long a sender may send nothing. It is longer than the edge waits for its
+	// client, and the edge gathers a chunk for a second: so a client that stalls gets the edge's
+	// answer.
 	silence = 45 * time.Second
 )
 
-// Serve answers a stream that sends a file: a start, then chunks. take gets the start, and a function that returns the next
-// chunk, or io.EOF.
+// Serve answers a stream that sends a file: a start, then chunks. take gets the start, and a
+// function that returns the next chunk, or io.EOF.
 func Serve[Request, Reply, Start any, Message interface {
 	*Request
 	GetStart() *Start
@@ -64,8 +65,8 @@ type received struct {
 	err   error
 }
 
-// chunks returns a function that returns the next chunk, or io.EOF. It does not wait longer than silence. The goroutine
-// that receives ends with the stream.
+// chunks returns a function that returns the next chunk, or io.EOF. It does not wait longer than
+// silence. The goroutine that receives ends with the stream.
 func chunks(ctx context.Context, receive func() ([]byte, error)) func() ([]byte, error) {
 	next := make(chan received)
 	read := func() {
@@ -90,7 +91,8 @@ func chunks(ctx context.Context, receive func() ([]byte, error)) func() ([]byte,
 		case r := <-next:
 			return r.chunk, r.err
 		case <-patience.C:
-			return nil, apierror.New(codes.DeadlineExceeded, "SENDER_STALLED", "the sender sent nothing for %v", silence)
+			return nil, apierror.New(codes.DeadlineExceeded, "SENDER_STALLED", "the sender sent nothing for %v",
+				silence)
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}

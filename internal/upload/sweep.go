@@ -13,20 +13,21 @@ import (
 )
 
 const (
-	// sweepEvery is the interval between two sweeps of files. The first one is firstSweep after a start, so that a
-	// process that restarts often sweeps too.
+	// sweepEvery is the interval between two sweeps of files. The first one is firstSweep after a
+	// start, so that a process that restarts often sweeps too.
 	sweepEvery, firstSweep = 24 * time.Hour, time.Hour
-	// sweptAge is the age at which a file that nothing names is deleted. It is far longer than an upload takes, and than
-	// a failover that undoes the document that names the file, or the removal of that.
+	// sweptAge is the age at which a file that nothing names is deleted. It is far longer than an
+	// upload takes, and than a failover that undoes the document that names the file, or the
+	// removal of that.
 	sweptAge = 24 * time.Hour
 )
 
-// Sweep deletes files that no document names. It may be used concurrently. Each process that has it sweeps once a day;
-// two at the same time only do the same work.
+// Sweep deletes files that no document names. It may be used concurrently. Each process that has
+// it sweeps once a day; two at the same time only do the same work.
 type Sweep struct {
 	Store blob.Store
-	// Backups are those of the documents that name files. A backup has the documents first, so that the files of those that
-	// are deleted meanwhile must stay.
+	// Backups are those of the documents that name files. A backup has the documents first, so
+	// that the files of those that are deleted meanwhile must stay.
 	Backups *blob.Backups
 	Now     func() time.Time
 	// Named returns the files that documents name, in any order, as no failover undoes it.

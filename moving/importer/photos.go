@@ -23,8 +23,9 @@ const fileKind format.Kind = "file"
 // noFile is the class of photos whose address names no file.
 const noFile format.Class = "no-file"
 
-// find returns the name of the file in a folder that the address of a photo names: the address itself, or its path
-// without escapes. A path that leads out of the folder, also by a link, is an error.
+// find returns the name of the file in a folder that the address of a photo names: the address
+// itself, or its path without escapes. A path that leads out of the folder, also by a link, is an
+// error.
 func find(folder *os.Root, address string) (name string, err error) {
 	names := []string{address}
 	if parsed, err := url.Parse(address); err == nil {
@@ -56,7 +57,8 @@ func (r *Report) checkFile(folder *os.Root, l *line) error {
 	}
 	r.of(fileKind)["left_out"]++
 	return r.add(l.at, l.Record, format.Fault{
-		Field: "url", Class: noFile, Value: photo.GetUrl(), Text: fmt.Sprintf("the photo moves in without its file: %v", err),
+		Field: "url", Class: noFile, Value: photo.GetUrl(),
+		Text: fmt.Sprintf("the photo moves in without its file: %v", err),
 	})
 }
 

@@ -18,8 +18,8 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// A request has at most maxRecords and maxBytes, or one record. At most maxFiles of its records have files, so that
-// all workers have some.
+// A request has at most maxRecords and maxBytes, or one record. At most maxFiles of its records
+// have files, so that all workers have some.
 const (
 	maxRecords = 1000
 	maxBytes   = 1 << 20
@@ -30,9 +30,11 @@ const (
 type sender struct {
 	Options
 	ctx context.Context
-	// pending are the batches that are not sent yet, by the kind of content that their records are of, or belong to.
+	// pending are the batches that are not sent yet, by the kind of content that their records are
+	// of, or belong to.
 	pending map[typev1.Kind]*batch
-	// stage is that of the last record. One of another stage waits until all before it are acknowledged.
+	// stage is that of the last record. One of another stage waits until all before it are
+	// acknowledged.
 	stage stage
 	// group sends, until ctx of it ends.
 	group   *errgroup.Group
@@ -51,13 +53,13 @@ type batch struct {
 	places  []place
 	bytes   int
 	files   int
-	// isChained says that the records may need those of batches before: sessions and rewards their users, entries those
-	// that they quote.
+	// isChained says that the records may need those of batches before: sessions and rewards their
+	// users, entries those that they quote.
 	isChained bool
 }
 
-// stage is the part of the files that a record is in: users, with their sessions and rewards; content; what belongs to it.
-// Its records need those of earlier ones.
+// stage is the part of the files that a record is in: users, with their sessions and rewards;
+// content; what belongs to it. Its records need those of earlier ones.
 type stage struct{ isOfUsers, isOfChildren bool }
 
 func newSender(ctx context.Context, options Options, report *Report, watch progress.Reporter) *sender {
@@ -119,7 +121,8 @@ func (s *sender) wait() error {
 	return err
 }
 
-// dispatch sends a batch once a worker is free, and a chained one once all before it are acknowledged.
+// dispatch sends a batch once a worker is free, and a chained one once all before it are
+// acknowledged.
 func (s *sender) dispatch(b *batch) error {
 	if b.isChained {
 		if err := s.wait(); err != nil {
@@ -204,6 +207,7 @@ func (s *sender) take(at place, record *moveinv1.Record, result *moveinv1.Result
 		return fmt.Errorf("a service gave the outcome %s, which this program does not know", outcome)
 	}
 	return s.report.add(at, record, format.Fault{
-		Field: strings.Join(result.GetFields(), ","), Class: format.Class(outcome), Value: result.GetReason(), Text: text,
+		Field: strings.Join(result.GetFields(), ","), Class: format.Class(outcome), Value: result.GetReason(),
+		Text: text,
 	})
 }

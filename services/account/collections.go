@@ -31,15 +31,16 @@ type user struct {
 	NameKey string `bson:"name_key"`
 	// IsDisabled: the user cannot log in.
 	IsDisabled bool `bson:"disabled"`
-	// Hidden is isHidden if what the user owns and writes is hidden, and missing otherwise, so that its index has only
-	// hidden users.
+	// Hidden is isHidden if what the user owns and writes is hidden, and missing otherwise, so
+	// that its index has only hidden users.
 	Hidden int64 `bson:"hidden,omitempty"`
 	// IsMoved: the user was moved in from an old service.
 	IsMoved bool `bson:"moved"`
 	// CredentialGeneration grows when all sessions of the user end, for example with a
 	// new password.
 	CredentialGeneration int64 `bson:"credential_generation"`
-	// KeptSession is the id of the session of an earlier generation that stays open; empty for none.
+	// KeptSession is the id of the session of an earlier generation that stays open; empty for
+	// none.
 	KeptSession string `bson:"kept_session"`
 }
 
@@ -72,8 +73,10 @@ func byHidden() docstore.Index1[int64] {
 
 func usersSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
-		Name: "users", ID: docstore.Int64, Scheme: id.Scheme{}, Tombstones: true, Feed: &docstore.Feed{Settling: settings.Settling},
-		Indexes: []docstore.Index{byRequest().Declare(), byEmail().Declare(), byName().Declare(), byHidden().Declare()},
+		Name: "users", ID: docstore.Int64, Scheme: id.Scheme{}, Tombstones: true,
+		Feed: &docstore.Feed{Settling: settings.Settling},
+		Indexes: []docstore.Index{byRequest().Declare(), byEmail().Declare(), byName().Declare(),
+			byHidden().Declare()},
 	}
 }
 
@@ -89,19 +92,21 @@ type session struct {
 	// milliseconds since 1970.
 	CreateMillis int64 `bson:"create_millis"`
 	UsedMillis   int64 `bson:"used_millis"`
-	// CredentialGeneration is that of the user when the password was checked, or else when
-	// the session was opened. The session is open only while the user still has it, or keeps the session.
+	// CredentialGeneration is that of the user when the password was checked, or else when the
+	// session was opened. The session is open only while the user still has it, or keeps the
+	// session.
 	CredentialGeneration int64 `bson:"credential_generation"`
 	// IsMoved: the session was opened in an old service.
 	IsMoved bool `bson:"moved"`
 }
 
-// attempts counts failed login attempts in one time window, for an email address or from the widest network of a
-// client.
+// attempts counts failed login attempts in one time window, for an email address or from the
+// widest network of a client.
 type attempts struct {
 	// ID is the result of attemptsID.
 	ID string `bson:"_id"`
-	// Failed are the attempts by client and by network, each of which is a SHA-256 of its address, and those of everybody.
+	// Failed are the attempts by client and by network, each of which is a SHA-256 of its address,
+	// and those of everybody.
 	Failed map[string]int64 `bson:"failed,omitempty"`
 	// Judged is how many attempts changed the count, so that right ones change it too.
 	Judged int64 `bson:"judged"`
@@ -116,8 +121,8 @@ type reward struct {
 	Amount int64  `bson:"amount"`
 }
 
-// invitation lets one user register. It is used when a user has the request key of usedBy, so the write that makes the
-// user uses it up.
+// invitation lets one user register. It is used when a user has the request key of usedBy, so the
+// write that makes the user uses it up.
 type invitation struct {
 	// ID is the SHA-256 of the code, in hexadecimal.
 	ID string `bson:"_id"`
@@ -127,20 +132,23 @@ type invitation struct {
 
 func invitationsSpec() docstore.Spec {
 	return docstore.Spec{
-		Name: "invitations", ID: docstore.String, Sharding: docstore.ByID, Indexes: []docstore.Index{byExpiry().Declare()},
+		Name: "invitations", ID: docstore.String, Sharding: docstore.ByID,
+		Indexes: []docstore.Index{byExpiry().Declare()},
 	}
 }
 
 func sessionsSpec() docstore.Spec {
 	// Almost every read is by id.
 	return docstore.Spec{
-		Name: "sessions", ID: docstore.String, Sharding: docstore.ByID, Indexes: []docstore.Index{byExpiry().Declare(), byUser().Declare()},
+		Name: "sessions", ID: docstore.String, Sharding: docstore.ByID,
+		Indexes: []docstore.Index{byExpiry().Declare(), byUser().Declare()},
 	}
 }
 
 func attemptsSpec() docstore.Spec {
 	return docstore.Spec{
-		Name: "login_attempts", ID: docstore.String, Sharding: docstore.ByID, Indexes: []docstore.Index{byExpiry().Declare()},
+		Name: "login_attempts", ID: docstore.String, Sharding: docstore.ByID,
+		Indexes: []docstore.Index{byExpiry().Declare()},
 	}
 }
 

@@ -17,8 +17,8 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-// icons are the pictures that users have uploaded: the thumbnail of each file. A user is stored after the picture that it
-// names, and a sweep deletes those that no user names.
+// icons are the pictures that users have uploaded: the thumbnail of each file. A user is stored
+// after the picture that it names, and a sweep deletes those that no user names.
 type icons struct {
 	// store is nil if there are none.
 	store blob.Store
@@ -34,7 +34,8 @@ type iconOf struct {
 	Icon int64 `bson:"icon"`
 }
 
-func openIcons(ctx context.Context, deps service.Deps, users *docstore.Collection[int64, user]) (opened icons, err error) {
+func openIcons(ctx context.Context, deps service.Deps,
+	users *docstore.Collection[int64, user]) (opened icons, err error) {
 	opened = icons{receiver: deps.Uploads, ids: deps.NewIDs()}
 	if deps.Files == nil {
 		return opened, nil
@@ -125,13 +126,15 @@ func (s *server) uploadIcon(
 }
 
 // GetIcon returns the picture of an uploaded icon.
-func (s *server) GetIcon(ctx context.Context, request *accountv1.GetIconRequest) (_ *accountv1.GetIconResponse, err error) {
+func (s *server) GetIcon(ctx context.Context,
+	request *accountv1.GetIconRequest) (_ *accountv1.GetIconResponse, err error) {
 	found, err := s.users.Get(ctx, request.GetUserId())
 	if err != nil && !errors.Is(err, docstore.ErrNotFound) {
 		return nil, err
 	}
 	if err != nil || s.icons.store == nil || found.Icon != request.GetIcon() || found.Hidden == isHidden {
-		return nil, apierror.NotFound("ICON_NOT_FOUND", "user %d has no icon %d", request.GetUserId(), request.GetIcon())
+		return nil, apierror.NotFound("ICON_NOT_FOUND", "user %d has no icon %d", request.GetUserId(),
+			request.GetIcon())
 	}
 	file, err := s.icons.store.Open(ctx, blob.Key{File: found.Icon, Kind: blob.Thumbnail})
 	if err != nil {

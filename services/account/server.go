@@ -1,4 +1,5 @@
-// Package account is the account service. It manages users with their passwords, sessions and rewards.
+// Package account is the account service. It manages users with their passwords, sessions and
+// rewards.
 package account
 
 import (
@@ -30,11 +31,12 @@ const (
 	// with ten browsers who logs in on each of them every three days and never logs out, over
 	// the 30 days of a session.
 	DefaultSessionsPerUser = 100
-	// DefaultRegistrationsPerAddress is the default of -registrations-per-address: enough for a household or a small
-	// office behind one address.
+	// DefaultRegistrationsPerAddress is the default of -registrations-per-address: enough for a
+	// household or a small office behind one address.
 	DefaultRegistrationsPerAddress = 10
-	// DefaultRegistrationsPerHour is the default of -registrations-per-hour. A client with many addresses can reach it, and
-	// makes others wait: so it is above the need of a small site, and far below what its machine can hash.
+	// DefaultRegistrationsPerHour is the default of -registrations-per-hour. A client with many
+	// addresses can reach it, and makes others wait: so it is above the need of a small site, and
+	// far below what its machine can hash.
 	DefaultRegistrationsPerHour = 300
 )
 
@@ -52,18 +54,24 @@ type Config struct {
 	SessionsPerUser int
 	// Registration says who may register.
 	Registration Registration
-	// RegistrationsPerAddress and RegistrationsPerHour limit the attempts to register in an hour, from one client address
-	// and in all. 0 means no limit.
+	// RegistrationsPerAddress and RegistrationsPerHour limit the attempts to register in an hour,
+	// from one client address and in all. 0 means no limit.
 	RegistrationsPerAddress, RegistrationsPerHour int64
 }
 
 func (c *Config) Register(flags *flag.FlagSet) {
 	flags.DurationVar(&c.Sessions.Total, "session-ttl", DefaultSessionTTL, "how long a session lasts")
-	flags.DurationVar(&c.Sessions.Idle, "session-idle", 0, "how long a session may go unused, 0 for no limit; the last use is stored at most every 5 minutes")
-	flags.IntVar(&c.SessionsPerUser, "sessions-per-user", DefaultSessionsPerUser, "limit of a user's open sessions, 0 for none; a new one closes the oldest")
-	flags.Var(&c.Registration, "registration", "`who` may register: no user (closed, the default), all (open), or users with an invitation (invite)")
-	flags.Int64Var(&c.RegistrationsPerAddress, "registrations-per-address", DefaultRegistrationsPerAddress, "limit of attempts to register from an address in an hour, 0 for none; behind a proxy it needs -trusted-proxies")
-	flags.Int64Var(&c.RegistrationsPerHour, "registrations-per-hour", DefaultRegistrationsPerHour, "limit of attempts to register in an hour, of all addresses together, 0 for none")
+	flags.DurationVar(&c.Sessions.Idle, "session-idle", 0,
+		"how long a session may go unused, 0 for no limit; the last use is stored at most every 5 minutes")
+	flags.IntVar(&c.SessionsPerUser, "sessions-per-user", DefaultSessionsPerUser,
+		"limit of a user's open sessions, 0 for none; a new one closes the oldest")
+	flags.Var(&c.Registration, "registration",
+		"`who` may register: no user (closed, the default), all (open), or users with an invitation (invite)")
+	flags.Int64Var(&c.RegistrationsPerAddress, "registrations-per-address", DefaultRegistrationsPerAddress,
+		"limit of attempts to register from an address in an hour, 0 for none; behind a proxy it needs "+
+			"-trusted-proxies")
+	flags.Int64Var(&c.RegistrationsPerHour, "registrations-per-hour", DefaultRegistrationsPerHour,
+		"limit of attempts to register in an hour, of all addresses together, 0 for none")
 }
 
 // server implements AccountService. It may be used concurrently.
@@ -136,9 +144,11 @@ func New(ctx context.Context, deps service.Deps, config Config) (Service, error)
 	}
 	s := &server{
 		store: deps.Store, moved: moved, icons: icons,
-		users: users, sessions: sessions, rewards: rewards, invitations: invitations, registration: config.Registration,
-		passwords: newPasswords(), logins: newLimiter(attempts, deps.Now),
-		ids: deps.NewIDs(), now: deps.Now, kept: deps.Changes.KeptTime(), life: config.Sessions, maxSessions: config.SessionsPerUser, tidyTimeout: tidyTimeout, log: deps.Log,
+		users: users, sessions: sessions, rewards: rewards, invitations: invitations,
+		registration: config.Registration,
+		passwords:    newPasswords(), logins: newLimiter(attempts, deps.Now),
+		ids: deps.NewIDs(), now: deps.Now, kept: deps.Changes.KeptTime(), life: config.Sessions,
+		maxSessions: config.SessionsPerUser, tidyTimeout: tidyTimeout, log: deps.Log,
 	}
 	s.logins.limits.registrations, s.logins.limits.registrationsInAll = config.RegistrationsPerAddress, config.RegistrationsPerHour
 	if s.small, err = openSmall(ctx, deps, users); err != nil {
@@ -183,10 +193,11 @@ func (s *server) Sweep(ctx context.Context) error {
 
 func decimal(userID int64) string { return strconv.FormatInt(userID, 10) }
 
-// removeExpired removes the documents that have expired. Replicas may do so at the same
-// time. Each begins at a random moment, so that they mostly remove different documents: it
-// first removes what expired since that moment, and then what expired before. expiry is in milliseconds since 1970.
-func removeExpired[T any](ctx context.Context, c *docstore.Collection[string, T], now time.Time, expiry func(T) int64) error {
+// removeExpired removes the documents that have expired. Replicas may do so at the same time. Each
+// begins at a random moment, so that they mostly remove different documents: it first removes what
+// expired since that moment, and then what expired before. expiry is in milliseconds since 1970.
+func removeExpired[T any](ctx context.Context, c *docstore.Collection[string, T], now time.Time,
+	expiry func(T) int64) error {
 	oldest, err := c.Find(ctx, byExpiry().In(docstore.UpTo(now.UnixMilli())).Everywhere())
 	if errors.Is(err, docstore.ErrNotFound) {
 		return nil

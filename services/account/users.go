@@ -19,14 +19,16 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-func (s *server) CreateUser(ctx context.Context, request *accountv1.CreateUserRequest) (*accountv1.CreateUserResponse, error) {
+func (s *server) CreateUser(ctx context.Context,
+	request *accountv1.CreateUserRequest) (*accountv1.CreateUserResponse, error) {
 	passwordHash, err := s.passwords.hash(ctx, request.GetPassword())
 	if err != nil {
 		return nil, err
 	}
 	created, _, err := docstore.Create(ctx, s.users, s.drawUser(ctx), createdBy(request),
 		func(id int64, requestKey string) user {
-			u := user{ID: id, RequestKey: requestKey, IconURL: request.GetIconUrl(), CreateTime: s.now(), PasswordHash: passwordHash}
+			u := user{ID: id, RequestKey: requestKey, IconURL: request.GetIconUrl(), CreateTime: s.now(),
+				PasswordHash: passwordHash}
 			u.setName(request.GetName())
 			u.setEmail(request.GetEmail())
 			return u
@@ -37,8 +39,8 @@ func (s *server) CreateUser(ctx context.Context, request *accountv1.CreateUserRe
 	return &accountv1.CreateUserResponse{User: userProto(created)}, nil
 }
 
-// createdBy leaves the password out of the digest: a reply must not reveal whether a repeat has the same
-// one, and a digest would be a fast hash of it.
+// createdBy leaves the password out of the digest: a reply must not reveal whether a repeat has
+// the same one, and a digest would be a fast hash of it.
 func createdBy(request *accountv1.CreateUserRequest) docstore.Request {
 	shown := proto.CloneOf(request)
 	shown.Password = ""
@@ -56,10 +58,12 @@ func (s *server) drawUser(ctx context.Context) docstore.Draw {
 }
 
 // openSmall opens the counter of the users, whose identifiers are its numbers themselves.
-func openSmall(ctx context.Context, deps service.Deps, users *docstore.Collection[int64, user]) (*smallids.Counter, error) {
-	return deps.Small.Counter(ctx, deps.Store, "account", usersSpec(deps.Changes).Name, func(ctx context.Context, number int64) (bool, error) {
-		return smallids.HasFrom(ctx, users, number)
-	})
+func openSmall(ctx context.Context, deps service.Deps,
+	users *docstore.Collection[int64, user]) (*smallids.Counter, error) {
+	return deps.Small.Counter(ctx, deps.Store, "account", usersSpec(deps.Changes).Name,
+		func(ctx context.Context, number int64) (bool, error) {
+			return smallids.HasFrom(ctx, users, number)
+		})
 }
 
 func (s *server) GetUser(ctx context.Context, request *accountv1.GetUserRequest) (*accountv1.GetUserResponse, error) {
@@ -71,7 +75,8 @@ func (s *server) GetUser(ctx context.Context, request *accountv1.GetUserRequest)
 }
 
 // BatchGetUsers returns the public profiles of the users that exist.
-func (s *server) BatchGetUsers(ctx context.Context, request *accountv1.BatchGetUsersRequest) (*accountv1.BatchGetUsersResponse, error) {
+func (s *server) BatchGetUsers(ctx context.Context,
+	request *accountv1.BatchGetUsersRequest) (*accountv1.BatchGetUsersResponse, error) {
 	found, err := s.users.GetMany(ctx, request.GetUserIds())
 	if err != nil {
 		return nil, err
@@ -85,9 +90,11 @@ func (s *server) BatchGetUsers(ctx context.Context, request *accountv1.BatchGetU
 
 // UpdateUser changes a user. A new password, and disabling or enabling a user, begin another
 // generation in the same write, so no session stays open, and none can still be opened.
-func (s *server) UpdateUser(ctx context.Context, request *accountv1.UpdateUserRequest) (*accountv1.UpdateUserResponse, error) {
+func (s *server) UpdateUser(ctx context.Context,
+	request *accountv1.UpdateUserRequest) (*accountv1.UpdateUserResponse, error) {
 	if request.GetHidden() && request.Disabled != nil && !request.GetDisabled() {
-		return nil, apierror.Invalid("INVALID_PARAMETER", apierror.Violation{Field: "hidden", Message: "must not be true with disabled set to false"})
+		return nil, apierror.Invalid("INVALID_PARAMETER",
+			apierror.Violation{Field: "hidden", Message: "must not be true with disabled set to false"})
 	}
 	passwordHash, err := s.passwords.hash(ctx, request.GetPassword())
 	if err != nil {
@@ -105,7 +112,8 @@ func (s *server) UpdateUser(ctx context.Context, request *accountv1.UpdateUserRe
 		}
 		if request.Password != nil {
 			if u.Email == "" {
-				return apierror.New(codes.FailedPrecondition, "EMAIL_REQUIRED", "a password requires an email address; set email too")
+				return apierror.New(codes.FailedPrecondition, "EMAIL_REQUIRED",
+					"a password requires an email address; set email too")
 			}
 			u.setPassword(passwordHash)
 			u.endSessions("")
@@ -132,7 +140,8 @@ func (s *server) UpdateUser(ctx context.Context, request *accountv1.UpdateUserRe
 }
 
 // UpdateProfile changes what a user shows to others.
-func (s *server) UpdateProfile(ctx context.Context, request *accountv1.UpdateProfileRequest) (*accountv1.UpdateProfileResponse, error) {
+func (s *server) UpdateProfile(ctx context.Context,
+	request *accountv1.UpdateProfileRequest) (*accountv1.UpdateProfileResponse, error) {
 	if request.Name != nil {
 		if err := checkNickname(request.GetName()); err != nil {
 			return nil, err
@@ -166,7 +175,8 @@ func noUser(err error, id int64) error {
 }
 
 func emailTaken(err error) error {
-	if duplicate, isDuplicate := errors.AsType[*docstore.DuplicateError](err); isDuplicate && duplicate.Index == byEmail().Name {
+	if duplicate, isDuplicate := errors.AsType[*docstore.DuplicateError](err); isDuplicate &&
+		duplicate.Index == byEmail().Name {
 		return errEmailTaken()
 	}
 	return err
@@ -239,9 +249,10 @@ func shownProto(u user) *accountv1.User {
 // maxUpsertTries bounds the retries if a document is created and removed concurrently.
 const maxUpsertTries = 16
 
-// upsert changes the document with the given id, or stores initial changed, which must have that id. If change returns an
-// error, upsert writes nothing and returns that error unwrapped.
-func upsert[K docstore.Key, T any](ctx context.Context, c *docstore.Collection[K, T], id K, initial T, change func(*T) error) error {
+// upsert changes the document with the given id, or stores initial changed, which must have that
+// id. If change returns an error, upsert writes nothing and returns that error unwrapped.
+func upsert[K docstore.Key, T any](ctx context.Context, c *docstore.Collection[K, T], id K, initial T,
+	change func(*T) error) error {
 	for range maxUpsertTries {
 		if _, err := c.Update(ctx, id, change); !errors.Is(err, docstore.ErrNotFound) {
 			return err
@@ -260,14 +271,16 @@ func upsert[K docstore.Key, T any](ctx context.Context, c *docstore.Collection[K
 
 // DeleteUser deletes a user. It deletes the user last, so a repeated call finishes what an
 // earlier one began. Sweeps delete what calls from before the deletion add.
-func (s *server) DeleteUser(ctx context.Context, request *accountv1.DeleteUserRequest) (*accountv1.DeleteUserResponse, error) {
+func (s *server) DeleteUser(ctx context.Context,
+	request *accountv1.DeleteUserRequest) (*accountv1.DeleteUserResponse, error) {
 	u, err := s.users.Get(ctx, request.GetUserId(), docstore.Linearizable)
 	isGone := errors.Is(err, docstore.ErrNotFound)
 	if err != nil && !isGone {
 		return nil, err
 	}
 	if !isGone && !u.IsDisabled {
-		return nil, apierror.New(codes.FailedPrecondition, "USER_NOT_DISABLED", "user %d is not disabled; disable the user first", u.ID)
+		return nil, apierror.New(codes.FailedPrecondition, "USER_NOT_DISABLED",
+			"user %d is not disabled; disable the user first", u.ID)
 	}
 	if err := s.deleteBelongings(ctx, request.GetUserId()); err != nil {
 		return nil, err
@@ -285,7 +298,8 @@ func (s *server) DeleteUser(ctx context.Context, request *accountv1.DeleteUserRe
 		}
 	}
 	// The address becomes free.
-	err = s.users.Delete(ctx, request.GetUserId(), docstore.Deletion{Set: []docstore.Condition{docstore.Is(byEmail().A, noEmailKey(request.GetUserId()))}})
+	err = s.users.Delete(ctx, request.GetUserId(),
+		docstore.Deletion{Set: []docstore.Condition{docstore.Is(byEmail().A, noEmailKey(request.GetUserId()))}})
 	if errors.Is(err, docstore.ErrNotFound) {
 		// An earlier call may have deleted the user and failed: make that durable.
 		_, err = s.users.Get(ctx, request.GetUserId(), docstore.Linearizable)

@@ -65,7 +65,8 @@ func (c *certsCommand) Run(out *output.Printer) error {
 		return err
 	}
 	if c.Authority != "" {
-		if err := errors.Join(os.MkdirAll(c.Folder, 0o750), write(c.Folder, "ca.crt", 0o644, own.Certificate)); err != nil {
+		if err := errors.Join(os.MkdirAll(c.Folder, 0o750),
+			write(c.Folder, "ca.crt", 0o644, own.Certificate)); err != nil {
 			return err
 		}
 	}
@@ -93,7 +94,8 @@ func (c *certsCommand) Run(out *output.Printer) error {
 // authorize. The others reach a service in a cluster and on one machine.
 func (c *certsCommand) hostsOf(name string) []string {
 	service := name + "." + c.Namespace
-	return slices.Concat([]string{name, service, service + ".svc", service + ".svc.cluster.local", "localhost", "127.0.0.1"}, c.Hosts)
+	return slices.Concat([]string{name, service, service + ".svc", service + ".svc.cluster.local", "localhost",
+		"127.0.0.1"}, c.Hosts)
 }
 
 // authority loads the authority from its folder, or creates it in that of the certificates.
@@ -109,7 +111,8 @@ func (c *certsCommand) authority() (*devca.Authority, error) {
 		return loaded, nil
 	}
 	if c.Authority != "" || !errors.Is(certificateErr, fs.ErrNotExist) || !errors.Is(keyErr, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s needs both ca.crt and ca.key, readable: %w", folder, errors.Join(certificateErr, keyErr))
+		return nil, fmt.Errorf("%s needs both ca.crt and ca.key, readable: %w", folder,
+			errors.Join(certificateErr, keyErr))
 	}
 	made, err := devca.New("Waybook development", time.Now(), authorityLifetime)
 	if err != nil {
@@ -125,8 +128,8 @@ func (c *certsCommand) authority() (*devca.Authority, error) {
 	return made, writePair(c.Folder, "ca", pair)
 }
 
-// writePair writes both files of a pair, each atomically. Between the two writes, a program may see
-// a certificate that does not match its key; it then waits for the other file.
+// writePair writes both files of a pair, each atomically. Between the two writes, a program may
+// see a certificate that does not match its key; it then waits for the other file.
 func writePair(folder, name string, pair devca.Pair) error {
 	for _, file := range []struct {
 		name        string
@@ -147,13 +150,15 @@ func write(folder, name string, permissions fs.FileMode, contents []byte) error 
 	})
 }
 
-// printSecret prints a Secret in the form that programs in a cluster mount. No namespace is printed:
-// kubectl apply would remove the labels of the existing one, which say how secure its pods must be.
+// printSecret prints a Secret in the form that programs in a cluster mount. No namespace is
+// printed: kubectl apply would remove the labels of the existing one, which say how secure its
+// pods must be.
 func (c *certsCommand) printSecret(out *output.Printer, name string, pair devca.Pair, authorities []byte) error {
 	encoded, err := yaml.Marshal(map[string]any{
 		"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/tls",
-		"metadata":   map[string]string{"name": "waybook-" + name + "-tls", "namespace": c.Namespace},
-		"stringData": map[string]string{"tls.crt": string(pair.Certificate), "tls.key": string(pair.Key), "ca.crt": string(authorities)},
+		"metadata": map[string]string{"name": "waybook-" + name + "-tls", "namespace": c.Namespace},
+		"stringData": map[string]string{"tls.crt": string(pair.Certificate), "tls.key": string(pair.Key),
+			"ca.crt": string(authorities)},
 	})
 	if err != nil {
 		return err

@@ -40,7 +40,8 @@ func (c *userComments) Run(ctx context.Context, call *services, out *output.Prin
 // removeComments removes all comments of a user, and returns their number.
 func removeComments(ctx context.Context, call *services, user int64) (removed int64, _ error) {
 	for _, kind := range kinds {
-		request := &commentv1.RemoveCommentsByAuthorRequest{AuthorId: user, On: &commentv1.RemoveCommentsByAuthorRequest_Kind{Kind: kind.Kind}}
+		request := &commentv1.RemoveCommentsByAuthorRequest{AuthorId: user,
+			On: &commentv1.RemoveCommentsByAuthorRequest_Kind{Kind: kind.Kind}}
 		for hasMore := true; hasMore; {
 			reply, err := call.Comment.RemoveCommentsByAuthor(ctx, request)
 			if err != nil {
@@ -58,7 +59,8 @@ func (c *userComments) written(ctx context.Context, call *services) iter.Seq2[*c
 		left := c.limit
 		for _, kind := range kinds {
 			request := &commentv1.ListCommentsByAuthorRequest{AuthorId: c.User, Kind: kind.Kind}
-			list := pages(ctx, left, call.Comment.ListCommentsByAuthor, request, (*commentv1.ListCommentsByAuthorResponse).GetComments)
+			list := pages(ctx, left, call.Comment.ListCommentsByAuthor, request,
+				(*commentv1.ListCommentsByAuthorResponse).GetComments)
 			for comment, err := range list {
 				if !yield(comment, err) || err != nil {
 					return

@@ -56,7 +56,8 @@ type albumList struct{ owned }
 
 func (c *albumList) Run(ctx context.Context, call *services, out *output.Printer) error {
 	request := &albumv1.ListAlbumsRequest{OwnerId: c.Owner, WithHidden: true}
-	return albums.list(out, pages(ctx, c.limit, call.Album.ListAlbums, request, (*albumv1.ListAlbumsResponse).GetAlbums))
+	return albums.list(out, pages(ctx, c.limit, call.Album.ListAlbums, request,
+		(*albumv1.ListAlbumsResponse).GetAlbums))
 }
 
 type albumShow struct{ contentID }

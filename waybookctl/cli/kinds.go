@@ -20,7 +20,8 @@ import (
 type kind struct {
 	typev1.Kind
 	noun, plural string
-	// field names a content in requests, and recordField the old identifier of one in records of package format.
+	// field names a content in requests, and recordField the old identifier of one in records of
+	// package format.
 	field, recordField protoreflect.Name
 	owner              func(ctx context.Context, call *services, id int64) (int64, error)
 	// idsOf returns the identifiers of all that a user owns: 8 bytes for each.
@@ -37,7 +38,8 @@ var albumKind = &kind{
 		return found.GetAlbum().GetOwner().GetUserId(), err
 	},
 	idsOf: func(ctx context.Context, call *services, owner int64) ([]int64, error) {
-		request := &albumv1.ListAlbumsRequest{OwnerId: owner, WithHidden: true, View: typev1.View_VIEW_SUMMARY, PageSize: idPage}
+		request := &albumv1.ListAlbumsRequest{OwnerId: owner, WithHidden: true, View: typev1.View_VIEW_SUMMARY,
+			PageSize: idPage}
 		return idsIn(ctx, call.Album.ListAlbums, request, (*albumv1.ListAlbumsResponse).GetSummaries)
 	},
 	delete: func(ctx context.Context, call *services, owner, id int64, etag string) error {
@@ -53,7 +55,8 @@ var entryKind = &kind{
 		return found.GetBlog().GetAuthor().GetUserId(), err
 	},
 	idsOf: func(ctx context.Context, call *services, owner int64) ([]int64, error) {
-		request := &blogv1.ListBlogsRequest{AuthorId: owner, WithHidden: true, View: typev1.View_VIEW_SUMMARY, PageSize: idPage}
+		request := &blogv1.ListBlogsRequest{AuthorId: owner, WithHidden: true, View: typev1.View_VIEW_SUMMARY,
+			PageSize: idPage}
 		return idsIn(ctx, call.Blog.ListBlogs, request, (*blogv1.ListBlogsResponse).GetSummaries)
 	},
 	delete: func(ctx context.Context, call *services, owner, id int64, etag string) error {
@@ -69,7 +72,8 @@ var landmarkKind = &kind{
 		return found.GetPoi().GetOwner().GetUserId(), err
 	},
 	idsOf: func(ctx context.Context, call *services, owner int64) ([]int64, error) {
-		request := &poiv1.ListPoisRequest{OwnerId: owner, WithHidden: true, View: typev1.View_VIEW_SUMMARY, PageSize: idPage}
+		request := &poiv1.ListPoisRequest{OwnerId: owner, WithHidden: true, View: typev1.View_VIEW_SUMMARY,
+			PageSize: idPage}
 		return idsIn(ctx, call.Poi.ListPois, request, (*poiv1.ListPoisResponse).GetSummaries)
 	},
 	delete: func(ctx context.Context, call *services, owner, id int64, etag string) error {

@@ -40,7 +40,8 @@ var users = table[*accountv1.User]{
 			hash = inWord(u.GetPasswordForm())
 		}
 		return []string{
-			number(u.GetUserId()), u.GetName(), u.GetEmail(), strconv.FormatBool(u.GetHasPassword()), hash, strconv.FormatBool(u.GetDisabled()), strconv.FormatBool(u.GetHidden()),
+			number(u.GetUserId()), u.GetName(), u.GetEmail(), strconv.FormatBool(u.GetHasPassword()), hash,
+			strconv.FormatBool(u.GetDisabled()), strconv.FormatBool(u.GetHidden()),
 			u.GetIconUrl(), output.Time(u.GetCreateTime()),
 		}
 	},
@@ -50,7 +51,8 @@ var sessions = table[*accountv1.Session]{
 	"sessions", []string{"SESSION", "USER", "OPENED", "LAST USED", "EXPIRES"},
 	func(s *accountv1.Session) []string {
 		return []string{
-			s.GetSessionId(), number(s.GetUserId()), timeOrDash(s.GetCreateTime()), timeOrDash(s.GetLastUsedTime()), output.Time(s.GetExpireTime()),
+			s.GetSessionId(), number(s.GetUserId()), timeOrDash(s.GetCreateTime()), timeOrDash(s.GetLastUsedTime()),
+			output.Time(s.GetExpireTime()),
 		}
 	},
 }
@@ -59,7 +61,8 @@ var albums = table[*albumv1.Album]{
 	"albums", []string{"ALBUM", "CATEGORY", "LAT,LNG", "SCORE", "UPDATED", "OWNER", "TITLE"},
 	func(a *albumv1.Album) []string {
 		return []string{
-			number(a.GetAlbumId()), inWord(a.GetCategory()), placeText(a.GetLocation()), number(a.GetScore()), output.Time(a.GetUpdateTime()),
+			number(a.GetAlbumId()), inWord(a.GetCategory()), placeText(a.GetLocation()), number(a.GetScore()),
+			output.Time(a.GetUpdateTime()),
 			profileText(a.GetOwner()), a.GetTitle(),
 		}
 	},
@@ -69,14 +72,16 @@ var landmarks = table[*poiv1.Poi]{
 	"landmarks", []string{"LANDMARK", "CATEGORY", "LAT,LNG", "SCORE", "UPDATED", "OWNER", "NAME"},
 	func(p *poiv1.Poi) []string {
 		return []string{
-			number(p.GetPoiId()), inWord(p.GetCategory()), placeText(p.GetLocation()), number(p.GetScore()), output.Time(p.GetUpdateTime()),
+			number(p.GetPoiId()), inWord(p.GetCategory()), placeText(p.GetLocation()), number(p.GetScore()),
+			output.Time(p.GetUpdateTime()),
 			profileText(p.GetOwner()), p.GetName(),
 		}
 	},
 }
 
 var entries = table[*blogv1.Blog]{
-	"entries", []string{"ENTRY", "PLANNED", "TYPE", "WEATHER", "LAT,LNG", "SCORE", "REWARD", "QUOTES", "AUTHOR", "TITLE"},
+	"entries", []string{"ENTRY", "PLANNED", "TYPE", "WEATHER", "LAT,LNG", "SCORE", "REWARD", "QUOTES", "AUTHOR",
+		"TITLE"},
 	func(b *blogv1.Blog) []string {
 		quotes := ""
 		if b.GetReplyBlogId() != 0 {
@@ -84,8 +89,10 @@ var entries = table[*blogv1.Blog]{
 		}
 		day := b.GetPostDate()
 		return []string{
-			number(b.GetBlogId()), fmt.Sprintf("%04d-%02d-%02d", day.GetYear(), day.GetMonth(), day.GetDay()), inWord(b.GetType()), inWord(b.GetWeather()),
-			placeText(b.GetLocation()), number(b.GetScore()), number(b.GetReward()), quotes, profileText(b.GetAuthor()), b.GetTitle(),
+			number(b.GetBlogId()), fmt.Sprintf("%04d-%02d-%02d", day.GetYear(), day.GetMonth(), day.GetDay()),
+			inWord(b.GetType()), inWord(b.GetWeather()),
+			placeText(b.GetLocation()), number(b.GetScore()), number(b.GetReward()), quotes,
+			profileText(b.GetAuthor()), b.GetTitle(),
 		}
 	},
 }
@@ -93,14 +100,16 @@ var entries = table[*blogv1.Blog]{
 var comments = table[*commentv1.Comment]{
 	"comments", []string{"COMMENT", "AUTHOR", "CREATED", "TEXT", "REPLY"},
 	func(c *commentv1.Comment) []string {
-		return []string{number(c.GetCommentId()), profileText(c.GetAuthor()), output.Time(c.GetCreateTime()), c.GetText(), c.GetReply().GetText()}
+		return []string{number(c.GetCommentId()), profileText(c.GetAuthor()), output.Time(c.GetCreateTime()),
+			c.GetText(), c.GetReply().GetText()}
 	},
 }
 
 var writtenComments = table[*commentv1.Comment]{
 	"comments", []string{"COMMENT", "ON", "CREATED", "TEXT"},
 	func(c *commentv1.Comment) []string {
-		return []string{number(c.GetCommentId()), nounOf(c.GetParentKind()) + " " + number(c.GetParentId()), output.Time(c.GetCreateTime()), c.GetText()}
+		return []string{number(c.GetCommentId()), nounOf(c.GetParentKind()) + " " + number(c.GetParentId()),
+			output.Time(c.GetCreateTime()), c.GetText()}
 	},
 }
 
@@ -142,7 +151,8 @@ func (t table[T]) print(out *output.Printer, item T, secrets ...output.Field) er
 	return out.Value(append(output.FromProto(item), secrets...), func(page *output.Page) {
 		heads, cells := t.heads, t.cells(item)
 		for _, secret := range secrets {
-			heads, cells = append(heads[:len(heads):len(heads)], strings.ToUpper(secret.Name)), append(cells, secret.Value.(string))
+			heads, cells = append(heads[:len(heads):len(heads)], strings.ToUpper(secret.Name)), append(cells,
+				secret.Value.(string))
 		}
 		page.Record(heads, cells)
 	})
@@ -161,11 +171,12 @@ type limit struct {
 // list to need few calls. Every list allows it.
 const pageSize = 100
 
-// pages reads a list page by page, up to its limit. It fetches a page only when its caller asks for
-// the first item of that page. ask is a method of a client, whose request has a page_size, by default pageSize, and a
-// page_token.
+// pages reads a list page by page, up to its limit. It fetches a page only when its caller asks
+// for the first item of that page. ask is a method of a client, whose request has a page_size, by
+// default pageSize, and a page_token.
 func pages[Request proto.Message, Reply interface{ GetNextPageToken() string }, Item any](
-	ctx context.Context, most limit, ask func(context.Context, Request, ...grpc.CallOption) (Reply, error), request Request,
+	ctx context.Context, most limit, ask func(context.Context, Request, ...grpc.CallOption) (Reply, error),
+	request Request,
 	items func(Reply) []Item,
 ) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {

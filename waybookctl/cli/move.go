@@ -36,7 +36,8 @@ type moveFiles struct {
 }
 
 // run has do read the files, and prints its report, even if it fails.
-func (f *moveFiles) run(in io.Reader, out *output.Printer, columns []string, do func(importer.Input) (*importer.Report, error)) error {
+func (f *moveFiles) run(in io.Reader, out *output.Printer, columns []string,
+	do func(importer.Input) (*importer.Report, error)) error {
 	input := importer.Input{Files: f.Files, Stdin: in, Scratch: f.Scratch, Problems: io.Discard}
 	input.Repair = f.Repair
 	var err error

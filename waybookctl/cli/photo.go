@@ -88,8 +88,8 @@ func (c *photoAdd) Run(ctx context.Context, call *services, out *output.Printer)
 	}
 }
 
-// add uploads a file. It repeats the call while the service is unavailable; the service adds one photo for one request
-// id.
+// add uploads a file. It repeats the call while the service is unavailable; the service adds one
+// photo for one request id.
 func (c *photoAdd) add(
 	ctx context.Context, call *services, out *output.Printer, owner int64, path string,
 ) (photo *photov1.Photo, err error) {
@@ -98,13 +98,15 @@ func (c *photoAdd) add(
 		return nil, err
 	}
 	defer func() { _ = file.Close() }() // it was only read
-	start := asked(c.of(), &photov1.UploadStart{RequestId: uuid.NewString(), ActorId: owner, Description: c.Description})
-	_, err = retry.Do(ctx, retry.Options{Note: func(text string) { out.Note("%s: %s", path, text) }}, func() (err error) {
-		if _, err = file.Seek(0, io.SeekStart); err == nil {
-			photo, err = upload(ctx, call.Photo, start, file)
-		}
-		return err
-	})
+	start := asked(c.of(), &photov1.UploadStart{RequestId: uuid.NewString(), ActorId: owner,
+		Description: c.Description})
+	_, err = retry.Do(ctx, retry.Options{Note: func(text string) { out.Note("%s: %s", path, text) }},
+		func() (err error) {
+			if _, err = file.Seek(0, io.SeekStart); err == nil {
+				photo, err = upload(ctx, call.Photo, start, file)
+			}
+			return err
+		})
 	return photo, err
 }
 

@@ -16,7 +16,8 @@ type sessionList struct{ owned }
 
 func (c *sessionList) Run(ctx context.Context, call *services, out *output.Printer) error {
 	request := &accountv1.ListSessionsRequest{UserId: c.Owner}
-	return sessions.list(out, pages(ctx, c.limit, call.Account.ListSessions, request, (*accountv1.ListSessionsResponse).GetSessions))
+	return sessions.list(out, pages(ctx, c.limit, call.Account.ListSessions, request,
+		(*accountv1.ListSessionsResponse).GetSessions))
 }
 
 type sessionClose struct {
@@ -30,7 +31,8 @@ func (c *sessionClose) Run(ctx context.Context, call *services, out *output.Prin
 		return usageError("give either a session, as session list shows it, or --all")
 	}
 	if !c.All {
-		if _, err := call.Account.CloseSession(ctx, &accountv1.CloseSessionRequest{UserId: c.Owner, SessionId: c.Session}); err != nil {
+		if _, err := call.Account.CloseSession(ctx,
+			&accountv1.CloseSessionRequest{UserId: c.Owner, SessionId: c.Session}); err != nil {
 			return err
 		}
 		out.Note("closed %s", c.Session)

@@ -44,7 +44,8 @@ func (storeChoice) Help() string {
 }
 
 func (c storeChoice) options(out *output.Printer) storekeeping.Options {
-	return storekeeping.Options{Store: service.StoreFlags{Data: c.Data, MongoDBURI: c.MongoDBURI, Log: warnings(out)}, Services: c.Service}
+	return storekeeping.Options{Store: service.StoreFlags{Data: c.Data, MongoDBURI: c.MongoDBURI, Log: warnings(out)},
+		Services: c.Service}
 }
 
 // warnings returns a log of what the user should know while a command waits.
@@ -111,14 +112,17 @@ func (c *storeCheck) Run(ctx context.Context, out *output.Printer, report progre
 			return []string{r.Service, r.Name, number(r.Documents), strings.Join(r.Undeclared, " ")}
 		})
 		if unnamed := unnamedFiles(checked.Collections); unnamed > 0 {
-			page.Text(fmt.Sprintf("Nothing names %d files; a sweep of the service deletes them within two days.", unnamed))
+			page.Text(fmt.Sprintf("Nothing names %d files; a sweep of the service deletes them within two days.",
+				unnamed))
 		}
 		heads = []string{"FAULT", "COLLECTION", "COUNT", "MENDED", "OF", "WHAT"}
 		output.Rows(page, heads, checked.Findings, func(f integrity.Finding) []string {
-			return []string{string(f.Kind), f.Collection, number(f.Count), number(f.Repaired), ids(f.Parents), f.Detail}
+			return []string{string(f.Kind), f.Collection, number(f.Count), number(f.Repaired), ids(f.Parents),
+				f.Detail}
 		})
 		if isWorthCompacting(checked.FileBytes, checked.FreeBytes) {
-			page.Text(fmt.Sprintf("Of %s in the file, %s are free; waybookctl store compact returns them.", mebibytes(checked.FileBytes), mebibytes(checked.FreeBytes)))
+			page.Text(fmt.Sprintf("Of %s in the file, %s are free; waybookctl store compact returns them.",
+				mebibytes(checked.FileBytes), mebibytes(checked.FreeBytes)))
 		}
 		page.Text(verdict(checked.Findings))
 	})
@@ -132,7 +136,8 @@ func unnamedFiles(collections []storekeeping.CollectionReport) (sum int64) {
 	return sum
 }
 
-// isWorthCompacting reports whether a compaction returns much space to the file system: at least half of a file, and 64 MiB.
+// isWorthCompacting reports whether a compaction returns much space to the file system: at least
+// half of a file, and 64 MiB.
 func isWorthCompacting(bytes, free int64) bool { return free >= 64<<20 && free >= bytes/2 }
 
 func verdict(findings []integrity.Finding) string {
@@ -196,12 +201,14 @@ func (c *storeDump) Run(ctx context.Context, out *output.Printer, report progres
 		return err
 	}
 	if left > 0 {
-		out.Note("the dump has no files: %d files of photos and icons stay behind; copy them with --photos DIRECTORY", left)
+		out.Note("the dump has no files: %d files of photos and icons stay behind; copy them with --photos DIRECTORY",
+			left)
 	}
 	if c.File == "-" {
 		return nil
 	}
-	return printCollections(out, contents.Collections, output.Object{{Name: "sha256", Value: hex.EncodeToString(contents.Sum[:])}})
+	return printCollections(out, contents.Collections,
+		output.Object{{Name: "sha256", Value: hex.EncodeToString(contents.Sum[:])}})
 }
 
 type storeLoad struct {
@@ -247,7 +254,8 @@ func (c *storeLoad) Run(ctx context.Context, out *output.Printer, report progres
 // printCollections prints the number of documents in each collection, and the fields in more.
 func printCollections(out *output.Printer, collections []dumpfile.Collection, more output.Object) error {
 	sum := dumpfile.Contents{Collections: collections}.Documents()
-	object := append(output.Object{{Name: "documents", Value: sum}, {Name: "collections", Value: collections}}, more...)
+	object := append(output.Object{{Name: "documents", Value: sum}, {Name: "collections", Value: collections}},
+		more...)
 	return out.Value(object, func(page *output.Page) {
 		output.Rows(page, []string{"COLLECTION", "DOCUMENTS"}, collections, func(c dumpfile.Collection) []string {
 			return []string{c.Name, number(c.Documents)}

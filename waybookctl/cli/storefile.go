@@ -47,13 +47,15 @@ func (c *storeBackup) Run(ctx context.Context, to *services, out *output.Printer
 	}
 	var unrecorded error
 	if err := atomicfile.WriteTo(out.Out, made.File, 0o600, func(file io.Writer) (err error) {
-		made.Manifest, unrecorded, err = storekeeping.Backup(ctx, storev1.NewStoreServiceClient(to.links[c.Service]), file, now, report)
+		made.Manifest, unrecorded, err = storekeeping.Backup(ctx, storev1.NewStoreServiceClient(to.links[c.Service]),
+			file, now, report)
 		return err
 	}); err != nil {
 		return err
 	}
 	if unrecorded != nil {
-		out.Note("the backup is complete, but the service did not record it, so its metric shows an older one: %s", describe(ctx, unrecorded).message)
+		out.Note("the backup is complete, but the service did not record it, so its metric shows an older one: %s",
+			describe(ctx, unrecorded).message)
 	}
 	if c.Keep > 0 {
 		if made.Removed, err = storekeeping.Prune(c.To, c.Service, filepath.Base(made.File), c.Keep); err != nil {
@@ -113,12 +115,14 @@ func (c *storeRestore) Run(ctx context.Context, out *output.Printer, report prog
 		}
 		backup.Reader, backup.Bytes = file, info.Size()
 	}
-	done, err := storekeeping.Restore(ctx, storekeeping.Options{Store: service.StoreFlags{Data: c.Data}}, backup, time.Now(), report)
+	done, err := storekeeping.Restore(ctx, storekeeping.Options{Store: service.StoreFlags{Data: c.Data}}, backup,
+		time.Now(), report)
 	if err != nil {
 		return err
 	}
 	return out.Value(done, func(page *output.Page) {
-		page.Text(fmt.Sprintf("Restored %s to %s: %s, SHA-256 %s.", done.Backup, done.Store, mebibytes(done.Bytes), done.SHA256))
+		page.Text(fmt.Sprintf("Restored %s to %s: %s, SHA-256 %s.", done.Backup, done.Store, mebibytes(done.Bytes),
+			done.SHA256))
 		if done.Former != "" {
 			page.Text("The former store is " + done.Former + ".")
 		}
@@ -141,7 +145,8 @@ func (c *storeCompact) Run(ctx context.Context, out *output.Printer) error {
 		return err
 	}
 	return out.Value(done, func(page *output.Page) {
-		page.Text(fmt.Sprintf("The file had %s and now has %s.", mebibytes(done.BytesBefore), mebibytes(done.BytesAfter)))
+		page.Text(fmt.Sprintf("The file had %s and now has %s.", mebibytes(done.BytesBefore),
+			mebibytes(done.BytesAfter)))
 	})
 }
 

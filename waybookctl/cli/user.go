@@ -41,7 +41,8 @@ func (c *userList) Run(ctx context.Context, call *services, out *output.Printer)
 	case c.Beginning != "":
 		request.Prefix = &accountv1.ListUsersRequest_NamePrefix{NamePrefix: c.Beginning}
 	}
-	return users.list(out, pages(ctx, c.limit, call.Account.ListUsers, request, (*accountv1.ListUsersResponse).GetUsers))
+	return users.list(out, pages(ctx, c.limit, call.Account.ListUsers, request,
+		(*accountv1.ListUsersResponse).GetUsers))
 }
 
 type userShow struct{ userID }
@@ -65,10 +66,12 @@ func (c *userUpdate) Run(ctx context.Context, call *services, out *output.Printe
 	if c.Name == nil && c.Email == nil && c.Icon == nil {
 		return usageError("nothing to change: give --name, --email or --icon")
 	}
-	return updateUser(ctx, call, out, &accountv1.UpdateUserRequest{UserId: c.User, Name: c.Name, Email: c.Email, IconUrl: c.Icon})
+	return updateUser(ctx, call, out, &accountv1.UpdateUserRequest{UserId: c.User, Name: c.Name, Email: c.Email,
+		IconUrl: c.Icon})
 }
 
-func updateUser(ctx context.Context, call *services, out *output.Printer, request *accountv1.UpdateUserRequest, shown ...output.Field) error {
+func updateUser(ctx context.Context, call *services, out *output.Printer, request *accountv1.UpdateUserRequest,
+	shown ...output.Field) error {
 	updated, err := call.Account.UpdateUser(ctx, request)
 	if err != nil {
 		return err
@@ -82,7 +85,8 @@ type userDisable struct {
 }
 
 func (c *userDisable) Run(ctx context.Context, call *services, out *output.Printer) error {
-	return updateUser(ctx, call, out, &accountv1.UpdateUserRequest{UserId: c.User, Disabled: new(true), Hidden: &c.Hide})
+	return updateUser(ctx, call, out, &accountv1.UpdateUserRequest{UserId: c.User, Disabled: new(true),
+		Hidden: &c.Hide})
 }
 
 type userEnable struct{ userID }
@@ -173,5 +177,6 @@ func (c *userSetPassword) Run(ctx context.Context, call *services, out *output.P
 	if err != nil {
 		return err
 	}
-	return updateUser(ctx, call, out, &accountv1.UpdateUserRequest{UserId: c.User, Password: &password}, c.shown(password)...)
+	return updateUser(ctx, call, out, &accountv1.UpdateUserRequest{UserId: c.User, Password: &password},
+		c.shown(password)...)
 }

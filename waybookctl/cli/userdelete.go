@@ -43,7 +43,8 @@ func (c *userDelete) Run(ctx context.Context, call *services, out *output.Printe
 	}
 	isHidden := found.GetUser().GetHidden()
 	if isHidden && c.Content != deleteContents {
-		return refusedError(fmt.Sprintf("user %d is hidden, and all that stays of a deleted user is shown; give --content delete, or use user enable", c.User))
+		return refusedError(fmt.Sprintf("user %d is hidden, and all that stays of a deleted user is shown; give "+
+			"--content delete, or use user enable", c.User))
 	}
 	if c.Content == refuseContent {
 		if err := c.requireNothing(ctx, call); err != nil {
@@ -136,7 +137,8 @@ func deleteAll(ctx context.Context, call *services, owner int64, kind *kind) (co
 			}
 		}
 		if count == before {
-			return count, fmt.Errorf("%d %s of user %d can neither be found nor are they gone; run the command again", len(ids), kind.plural, owner)
+			return count, fmt.Errorf("%d %s of user %d can neither be found nor are they gone; run the command again",
+				len(ids), kind.plural, owner)
 		}
 	}
 }

@@ -63,8 +63,8 @@ type personExport struct {
 	err    error
 }
 
-// write writes a record, whose field is the name of its kind in moveinv1.Record. Its fields that have the name of a field
-// of one of the sources are copied from there.
+// write writes a record, whose field is the name of its kind in moveinv1.Record. Its fields that
+// have the name of a field of one of the sources are copied from there.
 func (e *personExport) write(content proto.Message, sources ...proto.Message) {
 	record := (&moveinv1.Record{}).ProtoReflect()
 	fields := record.Descriptor().Fields()
@@ -85,7 +85,8 @@ func (e *personExport) write(content proto.Message, sources ...proto.Message) {
 
 // each takes each item of a list, page by page, until the export has failed.
 func each[Request proto.Message, Reply interface{ GetNextPageToken() string }, Item any](
-	ctx context.Context, e *personExport, ask func(context.Context, Request, ...grpc.CallOption) (Reply, error), request Request,
+	ctx context.Context, e *personExport, ask func(context.Context, Request, ...grpc.CallOption) (Reply, error),
+	request Request,
 	items func(Reply) []Item, take func(Item),
 ) {
 	if e.err != nil {
@@ -101,8 +102,8 @@ func each[Request proto.Message, Reply interface{ GetNextPageToken() string }, I
 	}
 }
 
-// oldID returns the identifier of a record in a file: the old one of what was moved in, or else the present one, which an
-// import keeps.
+// oldID returns the identifier of a record in a file: the old one of what was moved in, or else
+// the present one, which an import keeps.
 func oldID(old string, present int64) string {
 	if old != "" {
 		return old
@@ -113,26 +114,32 @@ func oldID(old string, present int64) string {
 	return strconv.FormatInt(present, 10)
 }
 
-// user writes a user with all that belongs to the user. Errors: those of the services, such as NOT_FOUND.
+// user writes a user with all that belongs to the user. Errors: those of the services, such as
+// NOT_FOUND.
 func (e *personExport) user(ctx context.Context, userID int64) error {
 	found, err := e.Account.GetUser(ctx, &accountv1.GetUserRequest{UserId: userID})
 	if err != nil {
 		return err
 	}
 	if found.GetUser().GetHidden() {
-		return refusedError(fmt.Sprintf("user %d is hidden, so that the photos and comments can't be read; show them with user disable %[1]d, and export 30 seconds later", userID))
+		return refusedError(fmt.Sprintf("user %d is hidden, so that the photos and comments can't be read; show "+
+			"them with user disable %[1]d, and export 30 seconds later", userID))
 	}
 	e.write(&moveinv1.User{Id: userID}, found.GetUser())
 	rewards := &accountv1.ListRewardsRequest{UserId: userID}
-	each(ctx, e, e.Account.ListRewards, rewards, (*accountv1.ListRewardsResponse).GetRewards, func(r *accountv1.Reward) {
-		e.write(&moveinv1.Reward{Id: strings.TrimPrefix(r.GetSource(), "old/"), UserId: userID}, r)
-	})
+	each(ctx, e, e.Account.ListRewards, rewards, (*accountv1.ListRewardsResponse).GetRewards,
+		func(r *accountv1.Reward) {
+			e.write(&moveinv1.Reward{Id: strings.TrimPrefix(r.GetSource(), "old/"), UserId: userID}, r)
+		})
 	albums := &albumv1.ListAlbumsRequest{OwnerId: userID}
-	each(ctx, e, e.Album.ListAlbums, albums, (*albumv1.ListAlbumsResponse).GetAlbums, func(a *albumv1.Album) { e.album(ctx, a) })
+	each(ctx, e, e.Album.ListAlbums, albums, (*albumv1.ListAlbumsResponse).GetAlbums,
+		func(a *albumv1.Album) { e.album(ctx, a) })
 	entries := &blogv1.ListBlogsRequest{AuthorId: userID}
-	each(ctx, e, e.Blog.ListBlogs, entries, (*blogv1.ListBlogsResponse).GetBlogs, func(b *blogv1.Blog) { e.entry(ctx, b) })
+	each(ctx, e, e.Blog.ListBlogs, entries, (*blogv1.ListBlogsResponse).GetBlogs,
+		func(b *blogv1.Blog) { e.entry(ctx, b) })
 	landmarks := &poiv1.ListPoisRequest{OwnerId: userID}
-	each(ctx, e, e.Poi.ListPois, landmarks, (*poiv1.ListPoisResponse).GetPois, func(l *poiv1.Poi) { e.landmark(ctx, l) })
+	each(ctx, e, e.Poi.ListPois, landmarks, (*poiv1.ListPoisResponse).GetPois,
+		func(l *poiv1.Poi) { e.landmark(ctx, l) })
 	if e.err == nil {
 		_, e.err = e.out.Write(format.EncodeEnd(nil, e.counts))
 	}
@@ -154,9 +161,10 @@ func (e *personExport) entry(ctx context.Context, b *blogv1.Blog) {
 	e.write(entry, b, b.GetLocation())
 	if b.GetVote() != nil {
 		ballots := &blogv1.ListBallotsRequest{BlogId: b.GetBlogId()}
-		each(ctx, e, e.Blog.ListBallots, ballots, (*blogv1.ListBallotsResponse).GetBallots, func(ballot *blogv1.Ballot) {
-			e.write(&moveinv1.Ballot{EntryId: of, UserId: ballot.GetVoter().GetUserId()}, ballot)
-		})
+		each(ctx, e, e.Blog.ListBallots, ballots, (*blogv1.ListBallotsResponse).GetBallots,
+			func(ballot *blogv1.Ballot) {
+				e.write(&moveinv1.Ballot{EntryId: of, UserId: ballot.GetVoter().GetUserId()}, ballot)
+			})
 	}
 	e.below(ctx, parent{entryKind, b.GetBlogId(), of})
 }
@@ -167,7 +175,8 @@ func (e *personExport) landmark(ctx context.Context, l *poiv1.Poi) {
 	e.below(ctx, parent{landmarkKind, l.GetPoiId(), of})
 }
 
-// below writes the photos, comments and recommendations of a parent. If it was deleted meanwhile, there are no more.
+// below writes the photos, comments and recommendations of a parent. If it was deleted meanwhile,
+// there are no more.
 func (e *personExport) below(ctx context.Context, of parent) {
 	if of.kind != entryKind {
 		photos := asked(of, &photov1.ListPhotosRequest{})
@@ -176,21 +185,24 @@ func (e *personExport) below(ctx context.Context, of parent) {
 		})
 	}
 	comments := asked(of, &commentv1.ListCommentsRequest{})
-	each(ctx, e, e.Comment.ListComments, comments, (*commentv1.ListCommentsResponse).GetComments, func(c *commentv1.Comment) {
-		comment := &moveinv1.Comment{
-			Id: oldID(c.GetOldId(), c.GetCommentId()), Reply: c.GetReply().GetText(), ReplyTime: c.GetReply().GetCreateTime(),
-		}
-		if author := c.GetAuthor(); author.GetUserId() != 0 {
-			comment.AuthorId = author.GetUserId()
-		} else {
-			comment.AuthorName, comment.AuthorIconUrl = author.GetName(), author.GetIconUrl()
-		}
-		e.write(recorded(of, comment), c)
-	})
+	each(ctx, e, e.Comment.ListComments, comments, (*commentv1.ListCommentsResponse).GetComments,
+		func(c *commentv1.Comment) {
+			comment := &moveinv1.Comment{
+				Id: oldID(c.GetOldId(), c.GetCommentId()), Reply: c.GetReply().GetText(),
+				ReplyTime: c.GetReply().GetCreateTime(),
+			}
+			if author := c.GetAuthor(); author.GetUserId() != 0 {
+				comment.AuthorId = author.GetUserId()
+			} else {
+				comment.AuthorName, comment.AuthorIconUrl = author.GetName(), author.GetIconUrl()
+			}
+			e.write(recorded(of, comment), c)
+		})
 	recommenders := asked(of, &recommendationv1.ListRecommendersRequest{})
-	each(ctx, e, e.Recommendation.ListRecommenders, recommenders, (*recommendationv1.ListRecommendersResponse).GetRecommenders, func(user *typev1.Profile) {
-		e.write(recorded(of, &moveinv1.Recommendation{UserId: user.GetUserId()}))
-	})
+	each(ctx, e, e.Recommendation.ListRecommenders, recommenders,
+		(*recommendationv1.ListRecommendersResponse).GetRecommenders, func(user *typev1.Profile) {
+			e.write(recorded(of, &moveinv1.Recommendation{UserId: user.GetUserId()}))
+		})
 	if status.Code(e.err) == codes.NotFound {
 		e.err = nil
 	}

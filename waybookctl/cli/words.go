@@ -11,8 +11,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// word is a value of an enum of the contracts, written as a word: ALBUM_CATEGORY_FOOD is food. The enum's own names and
-// numbers are accepted too.
+// word is a value of an enum of the contracts, written as a word: ALBUM_CATEGORY_FOOD is food. The
+// enum's own names and numbers are accepted too.
 type word[E enum] struct{ value E }
 
 type enum interface {

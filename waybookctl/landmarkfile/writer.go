@@ -12,8 +12,8 @@ import (
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
-// Writer writes landmarks one by one, each on a line of its own. Read returns the same landmarks; in a table, the
-// line ends in names become LF. Only one goroutine may use it.
+// Writer writes landmarks one by one, each on a line of its own. Read returns the same landmarks;
+// in a table, the line ends in names become LF. Only one goroutine may use it.
 type Writer struct {
 	out    *bufio.Writer
 	format Format

@@ -41,7 +41,8 @@ func Dump(ctx context.Context, options Options, path string) (contents dumpfile.
 }
 
 // DumpFrom is Dump of an open store.
-func (o Options) DumpFrom(ctx context.Context, store docstore.Engine, path string) (contents dumpfile.Contents, err error) {
+func (o Options) DumpFrom(ctx context.Context, store docstore.Engine,
+	path string) (contents dumpfile.Contents, err error) {
 	parts, err := o.parts()
 	if err != nil {
 		return contents, err
@@ -103,15 +104,17 @@ func everything() docstore.Scan {
 	}
 }
 
-// ordered returns a document with its fields in the order of their names and _id first. Stores keep the same
-// document with its fields in different orders, and MongoDB changes that of a new one.
+// ordered returns a document with its fields in the order of their names and _id first. Stores
+// keep the same document with its fields in different orders, and MongoDB changes that of a new
+// one.
 func ordered(document bson.Raw) (bson.Raw, error) {
 	elements, err := document.Elements()
 	if err != nil {
 		return nil, err
 	}
 	slices.SortFunc(elements, func(a, b bson.RawElement) int {
-		return strings.Compare(strings.TrimPrefix(a.Key(), docstore.IDIndex), strings.TrimPrefix(b.Key(), docstore.IDIndex))
+		return strings.Compare(strings.TrimPrefix(a.Key(), docstore.IDIndex),
+			strings.TrimPrefix(b.Key(), docstore.IDIndex))
 	})
 	into := make(bson.Raw, 4, len(document))
 	for _, element := range elements {
@@ -123,7 +126,8 @@ func ordered(document bson.Raw) (bson.Raw, error) {
 }
 
 // walk calls visit for each page of a scan in the order of ids, with ordered documents.
-func walk(ctx context.Context, spec docstore.Spec, table docstore.Table, scan docstore.Scan, visit func([]bson.Raw) error) error {
+func walk(ctx context.Context, spec docstore.Spec, table docstore.Table, scan docstore.Scan,
+	visit func([]bson.Raw) error) error {
 	for {
 		documents, more, err := table.Scan(ctx, scan)
 		if err != nil {

@@ -27,7 +27,8 @@ const maxExamples = 10
 
 // naming says how the documents of a collection name their files.
 type naming struct {
-	// file is the field with the identifier of the files, and owner that with what the user looks for.
+	// file is the field with the identifier of the files, and owner that with what the user looks
+	// for.
 	file, owner string
 	// files is how many files have the identifier.
 	files int
@@ -41,7 +42,8 @@ func namingOf(collection string) naming {
 	return naming{"file", "parent_id", blob.Kinds}
 }
 
-// fileStores returns the names of a service's stores of files, which are those of the collections that name the files.
+// fileStores returns the names of a service's stores of files, which are those of the collections
+// that name the files.
 func (p part) fileStores(ctx context.Context) (names []string, err error) {
 	deps := deps(&survey{})
 	deps.Files = func(_ context.Context, name string) (blob.Store, error) {
@@ -98,7 +100,8 @@ func (o Options) checkFiles(
 		}
 	}
 	missing := integrity.Finding{
-		Collection: c.spec.Name, Kind: MissingFile, Detail: "lack files; restore those from a backup, or remove what names them",
+		Collection: c.spec.Name, Kind: MissingFile,
+		Detail: "lack files; restore those from a backup, or remove what names them",
 	}
 	for file, owner := range owners {
 		if stored[file] == names.files {
@@ -119,7 +122,8 @@ func (o Options) checkFiles(
 	return findings, nil
 }
 
-// copyFiles copies the files of services to or from a directory with a folder for each store, if one is given.
+// copyFiles copies the files of services to or from a directory with a folder for each store, if
+// one is given.
 func (o Options) copyFiles(ctx context.Context, engine docstore.Engine, isLoad bool) (err error) {
 	if o.Photos == "" {
 		return nil
@@ -207,7 +211,8 @@ func (o Options) copyStore(ctx context.Context, engine docstore.Engine, name str
 	return err
 }
 
-// prepareFiles makes the collections of a store of files in a MongoDB, and shards them in a cluster.
+// prepareFiles makes the collections of a store of files in a MongoDB, and shards them in a
+// cluster.
 func prepareFiles(
 	ctx context.Context, engine docstore.Engine, service, name string,
 ) (prepared []PreparedCollection, err error) {

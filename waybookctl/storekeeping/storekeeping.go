@@ -34,10 +34,11 @@ type Options struct {
 	// Services select the services whose collections are used; none means all. A service that runs
 	// alone has its own embedded store.
 	Services []string
-	// Progress, if not nil, receives how many documents were read or written since it was called last. A check reads a
-	// collection once for each constraint it is in.
+	// Progress, if not nil, receives how many documents were read or written since it was called
+	// last. A check reads a collection once for each constraint it is in.
 	Progress func(documents int)
-	// Photos, unless empty, is a directory to which a dump writes the files of photos, and from which a load reads them.
+	// Photos, unless empty, is a directory to which a dump writes the files of photos, and from
+	// which a load reads them.
 	Photos string
 	// LeftOut, unless nil, is called if a dump without Photos leaves files out, with their number.
 	LeftOut func(files int64)
@@ -101,7 +102,8 @@ func (o Options) progress(documents int) {
 }
 
 // openStore opens a store with one of the methods of the flags. Its errors say what to do.
-func (o Options) openStore(ctx context.Context, open func(context.Context) (docstore.Engine, error)) (docstore.Engine, error) {
+func (o Options) openStore(ctx context.Context,
+	open func(context.Context) (docstore.Engine, error)) (docstore.Engine, error) {
 	engine, err := open(ctx)
 	if err != nil {
 		return nil, o.explained(err)
@@ -137,9 +139,9 @@ func deps(store docstore.Engine) content.Deps {
 	return content.Deps{Deps: service.NewDeps(store, slog.New(slog.DiscardHandler))}
 }
 
-// survey is a store that a service opens. It records the service's collections and their state, and
-// changes nothing. Without an engine it records what the service declares; since a service that opens
-// its collections calls nothing else, it needs no tables.
+// survey is a store that a service opens. It records the service's collections and their state,
+// and changes nothing. Without an engine it records what the service declares; since a service
+// that opens its collections calls nothing else, it needs no tables.
 type survey struct {
 	docstore.Engine
 	collections []collection
@@ -213,8 +215,8 @@ type PreparedCollection struct {
 	// IndexesFound existed. IndexesMade are new.
 	IndexesFound []string `json:"indexes_found"`
 	IndexesMade  []string `json:"indexes_made"`
-	// Placement is "one shard", "by _id" or "by place" on a sharded cluster, and empty elsewhere. Sharded
-	// reports whether this call sharded the collection.
+	// Placement is "one shard", "by _id" or "by place" on a sharded cluster, and empty elsewhere.
+	// Sharded reports whether this call sharded the collection.
 	Placement string `json:"placement,omitempty"`
 	Sharded   bool   `json:"sharded,omitempty"`
 }
@@ -259,7 +261,8 @@ func Prepare(ctx context.Context, options Options) (prepared Prepared, err error
 	return prepared, nil
 }
 
-// Renew gives an existing store another identifier, so that followers of changes start anew. On MongoDB, services may run.
+// Renew gives an existing store another identifier, so that followers of changes start anew. On
+// MongoDB, services may run.
 func Renew(ctx context.Context, options Options) (err error) {
 	store, err := options.openExisting(ctx, integrity.Repair)
 	if err != nil {

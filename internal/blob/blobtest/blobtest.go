@@ -1,5 +1,5 @@
-// Package blobtest is the conformance suite of blob stores. Each case is named after its promise and runs on an empty
-// store.
+// Package blobtest is the conformance suite of blob stores. Each case is named after its promise
+// and runs on an empty store.
 package blobtest
 
 import (

@@ -99,8 +99,8 @@ func (c *children[P, D]) withoutRemoved(ctx context.Context, items []*item[D]) (
 // raisesAtOnce is how many parents are raised at a time, each alone.
 const raisesAtOnce = 16
 
-// raise raises the highest ids of the parents of children that are not stored, which tells followers of the parents that
-// they change. It returns those parents.
+// raise raises the highest ids of the parents of children that are not stored, which tells
+// followers of the parents that they change. It returns those parents.
 func (c *children[P, D]) raise(ctx context.Context, items []*item[D]) (changed []int64, err error) {
 	highest := map[int64]int64{}
 	for _, each := range items {
@@ -108,7 +108,8 @@ func (c *children[P, D]) raise(ctx context.Context, items []*item[D]) (changed [
 			highest[each.parentID] = each.id // they are in order
 		}
 	}
-	// A parent that needs no more than to be touched is raised as well: what was read of it may be undone by a failover.
+	// A parent that needs no more than to be touched is raised as well: what was read of it may be
+	// undone by a failover.
 	var raised []int64
 	alone := map[int64]bool{} // to be raised alone
 	for parentID, latest := range highest {
@@ -132,7 +133,8 @@ func (c *children[P, D]) raise(ctx context.Context, items []*item[D]) (changed [
 	for parentID, isAlone := range alone {
 		if isAlone {
 			raising.Go(func() error {
-				_, err := c.set.Parents.RaiseBy(within, 0, parentID, docstore.Amount{Field: c.set.LatestField, By: highest[parentID]}, nil)
+				_, err := c.set.Parents.RaiseBy(within, 0, parentID,
+					docstore.Amount{Field: c.set.LatestField, By: highest[parentID]}, nil)
 				return err
 			})
 		}
@@ -180,12 +182,14 @@ var commentForm = Form[comments.Comment]{
 	},
 	Document: func(record *moveinv1.Record) comments.Comment {
 		given := record.GetComment()
-		document := comments.Comment{AuthorID: given.GetAuthorId(), CreateTime: Time(given.GetCreateTime()), Text: given.GetText()}
+		document := comments.Comment{AuthorID: given.GetAuthorId(), CreateTime: Time(given.GetCreateTime()),
+			Text: given.GetText()}
 		if given.GetAuthorId() == 0 {
 			document.Guest = &comments.Guest{Name: given.GetAuthorName(), IconURL: given.GetAuthorIconUrl()}
 		}
 		if given.GetReply() != "" {
-			document.Reply = &comments.Reply{CreateTime: TimeOr(given.GetReplyTime(), given.GetCreateTime()), Text: given.GetReply()}
+			document.Reply = &comments.Reply{CreateTime: TimeOr(given.GetReplyTime(), given.GetCreateTime()),
+				Text: given.GetReply()}
 		}
 		return document
 	},
@@ -208,9 +212,11 @@ type chosen[P any] struct {
 	items   []*item[choices.MovedIn]
 }
 
-func (c *chosen[P]) take(record *moveinv1.Record, result *moveinv1.Result, userID int64, value int32, parentOldID string) {
+func (c *chosen[P]) take(record *moveinv1.Record, result *moveinv1.Result, userID int64, value int32,
+	parentOldID string) {
 	c.items = append(c.items, &item[choices.MovedIn]{
-		record: record, result: result, parentOldID: parentOldID, document: choices.MovedIn{UserID: userID, Value: value},
+		record: record, result: result, parentOldID: parentOldID,
+		document: choices.MovedIn{UserID: userID, Value: value},
 	})
 }
 

@@ -33,11 +33,13 @@ type Files struct {
 	Store blob.Store
 	// Receiver receives new ones; nil if there are no uploads.
 	Receiver *upload.Receiver
-	// IDs generates the identifiers of files. That of a photo is not known before its files are stored.
+	// IDs generates the identifiers of files. That of a photo is not known before its files are
+	// stored.
 	IDs *id.Source
 	// Kind is the kind of what the photos belong to.
 	Kind typev1.Kind
-	// PublicURL is the address of the site, without a slash at its end. Without it, landmarks take no uploads.
+	// PublicURL is the address of the site, without a slash at its end. Without it, landmarks take
+	// no uploads.
 	PublicURL string
 }
 
@@ -61,7 +63,8 @@ func (f *Files) check() error {
 	case f.Store == nil:
 		return upload.Off("this server has no place for photos")
 	case f.Kind == typev1.Kind_KIND_POI && f.PublicURL == "":
-		return upload.Off("this server does not know the address of its site, with which that of a landmark's photo begins (-%s)",
+		return upload.Off("this server does not know the address of its site, with which that of a landmark's photo "+
+			"begins (-%s)",
 			PublicURLFlag)
 	}
 	return nil
@@ -150,8 +153,10 @@ func (s *Set[P]) upload(
 	return added, err
 }
 
-// complete gives a photo its files, if it has none. The time when the owner changed the parent stays.
-func (s *Set[P]) complete(ctx context.Context, parentID, photoID int64, fill func(Photo) Photo) (photo Photo, err error) {
+// complete gives a photo its files, if it has none. The time when the owner changed the parent
+// stays.
+func (s *Set[P]) complete(ctx context.Context, parentID, photoID int64,
+	fill func(Photo) Photo) (photo Photo, err error) {
 	began := time.Now()
 	if err := s.Parents.Touch(ctx, parentID, nil); err != nil {
 		return photo, err
@@ -226,7 +231,8 @@ func (s *Set[P]) Download(
 	return send(stream, file, file.Size()-request.GetOffset())
 }
 
-// send sends what is left of a file. Each chunk has memory of its own: gRPC may use a message after it was sent.
+// send sends what is left of a file. Each chunk has memory of its own: gRPC may use a message
+// after it was sent.
 func send(stream grpc.ServerStreamingServer[photov1.DownloadResponse], file io.Reader, left int64) error {
 	for left > 0 {
 		chunk := make([]byte, min(left, chunkBytes))

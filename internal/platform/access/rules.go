@@ -43,7 +43,8 @@ type Rule struct {
 // Rules are the rules of all methods, in the order of the contracts.
 type Rules []Rule
 
-// Contracts returns the rules that the contracts declare, which the caller must not change. It decodes the contracts once.
+// Contracts returns the rules that the contracts declare, which the caller must not change. It
+// decodes the contracts once.
 var Contracts = sync.OnceValues(func() (Rules, error) {
 	methods, err := descriptors.Methods()
 	if err != nil {
@@ -155,7 +156,8 @@ type grant struct {
 }
 
 func (c *Clients) Register(flags *flag.FlagSet) {
-	flags.Var(c, "clients", "further clients with TLS, as comma-separated `NAME=GRANT`: a name in the client's certificate, and what it may call: "+
+	flags.Var(c, "clients", "further clients with TLS, as comma-separated `NAME=GRANT`: a name in the client's "+
+		"certificate, and what it may call: "+
 		"a method such as /waybook.album.v1.AlbumService/GetAlbum, methods such as /waybook.album.v1.AlbumService/*, "+
 		"or everything that one of edge, album, blog, poi and operator may call")
 }
@@ -196,7 +198,8 @@ func parseGrant(part string, rules Rules) (grant, error) {
 		return grant{}, errors.New("want NAME=GRANT, such as reports=/waybook.album.v1.AlbumService/GetAlbum")
 	case !parsed.isPattern():
 		if !slices.Contains(identities, parsed.to) {
-			return grant{}, fmt.Errorf("%q is neither a method, which begins with a slash, nor one of %s", parsed.to, strings.Join(identities, ", "))
+			return grant{}, fmt.Errorf("%q is neither a method, which begins with a slash, nor one of %s", parsed.to,
+				strings.Join(identities, ", "))
 		}
 	case strings.HasPrefix(parsed.to, "/grpc."):
 		// Health checks and reflection are in no contract.

@@ -52,7 +52,8 @@ type Log struct {
 
 // Register declares the flag -audit-log, whose value New takes as hasLines.
 func Register(flags *flag.FlagSet, hasLines *bool) {
-	flags.BoolVar(hasLines, "audit-log", true, "log one line with log=audit per event that matters to security, at any -log-level (docs/operations.md)")
+	flags.BoolVar(hasLines, "audit-log", true,
+		"log one line with log=audit per event that matters to security, at any -log-level (docs/operations.md)")
 }
 
 // New returns a log that writes where log does, whatever the level of log. It counts the
@@ -61,7 +62,8 @@ func New(rules access.Rules, hasLines bool, log *slog.Logger, registry prometheu
 	l := &Log{
 		rules: rules, lines: slog.New(slog.DiscardHandler),
 		events: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "waybook_audit_events_total", Help: "Events of the audit log, by event and outcome (ok, refused, limited or failed).",
+			Name: "waybook_audit_events_total",
+			Help: "Events of the audit log, by event and outcome (ok, refused, limited or failed).",
 		}, []string{"event", "outcome"}),
 	}
 	if hasLines {
@@ -93,7 +95,8 @@ type Call struct {
 
 type unrecorded struct{}
 
-// Unrecorded returns a context whose calls in process are not recorded: those by which a program makes demo content.
+// Unrecorded returns a context whose calls in process are not recorded: those by which a program
+// makes demo content.
 func Unrecorded(ctx context.Context) context.Context {
 	return context.WithValue(ctx, unrecorded{}, true)
 }
@@ -156,7 +159,8 @@ func outcomeOf(failure *apierror.Error) string {
 	switch failure.Kind {
 	case codes.ResourceExhausted:
 		return limited
-	case codes.Internal, codes.Unavailable, codes.DeadlineExceeded, codes.Aborted, codes.Canceled, codes.Unknown, codes.DataLoss:
+	case codes.Internal, codes.Unavailable, codes.DeadlineExceeded, codes.Aborted, codes.Canceled, codes.Unknown,
+		codes.DataLoss:
 		return failed
 	}
 	return refused
@@ -196,7 +200,8 @@ func appendSubjects(attributes []slog.Attr, call *Call) []slog.Attr {
 	return attributes
 }
 
-// UserOf returns the user that a message of the contracts names, or its start, if it begins a stream, or 0.
+// UserOf returns the user that a message of the contracts names, or its start, if it begins a
+// stream, or 0.
 func UserOf(message any) int64 {
 	if upload, ok := message.(interface{ GetStart() *photov1.UploadStart }); ok {
 		message = upload.GetStart()
@@ -221,8 +226,8 @@ func userIn(message any) (user int64) {
 	return user
 }
 
-// emailHash returns a part of the SHA-256 of an address in lower case. A text that is no address has none in the log:
-// users type passwords into the wrong field.
+// emailHash returns a part of the SHA-256 of an address in lower case. A text that is no address
+// has none in the log: users type passwords into the wrong field.
 func emailHash(email string) string {
 	sum := sha256.Sum256([]byte(strings.ToLower(email)))
 	return hex.EncodeToString(sum[:])[:hashDigits]

@@ -8,8 +8,8 @@ import (
 	"runtime/debug"
 )
 
-// version and commit are those of a release. The linker sets them for images and archives, whose builds record
-// neither.
+// version and commit are those of a release. The linker sets them for images and archives, whose
+// builds record neither.
 var version, commit string
 
 // unknown replaces a value that the build did not record.

@@ -38,8 +38,8 @@ type Limiter struct {
 	mu      sync.Mutex
 	open    int
 	clients *admission.PerKey
-	// waiting has the connections that may give way, the next one first: those that wait for a request,
-	// and with ServedGiveWay all.
+	// waiting has the connections that may give way, the next one first: those that wait for a
+	// request, and with ServedGiveWay all.
 	waiting list.List
 	stats   Stats
 }
@@ -70,9 +70,9 @@ func (l *Limiter) Listen(inner net.Listener) net.Listener {
 
 // ListenHTTP does the same for a server that has not started yet. A connection that waits for a
 // request, or whose header has not arrived, gives way to a new one when a limit is reached; the
-// one that waits longest is closed. A request with more than maxFields header fields gets 431; 0 means
-// no limit. There is none on a server with HTTP/2: frames have no lines to count, and are read while
-// the server reports states.
+// one that waits longest is closed. A request with more than maxFields header fields gets 431; 0
+// means no limit. There is none on a server with HTTP/2: frames have no lines to count, and are
+// read while the server reports states.
 func (l *Limiter) ListenHTTP(inner net.Listener, server *http.Server, maxFields int) net.Listener {
 	if server.Protocols != nil && server.Protocols.UnencryptedHTTP2() {
 		maxFields = 0

@@ -37,9 +37,11 @@ type Files struct {
 }
 
 func (f *Files) Register(flags *flag.FlagSet) {
-	flags.StringVar(&f.Certificate, "tls-cert", "", "`file` with this process's certificate, in PEM; read again when it changes")
+	flags.StringVar(&f.Certificate, "tls-cert", "",
+		"`file` with this process's certificate, in PEM; read again when it changes")
 	flags.StringVar(&f.Key, "tls-key", "", "`file` with the private key of the certificate, in PEM")
-	flags.StringVar(&f.Authorities, "tls-ca", "", "`file` with the certificates of the authorities that issue the other processes' certificates, in PEM")
+	flags.StringVar(&f.Authorities, "tls-ca", "",
+		"`file` with the certificates of the authorities that issue the other processes' certificates, in PEM")
 }
 
 // Identity is the identity of a process, loaded from files. It may be used concurrently.
@@ -130,7 +132,8 @@ func (f Files) parse(contents [3][]byte) (*material, error) {
 		return nil, fmt.Errorf("-tls-cert %s and -tls-key %s: %w", f.Certificate, f.Key, err)
 	}
 	if len(certificate.Leaf.DNSNames) == 0 {
-		return nil, fmt.Errorf("-tls-cert %s: the certificate has no DNS name; other processes identify its owner by one", f.Certificate)
+		return nil, fmt.Errorf("-tls-cert %s: the certificate has no DNS name; other processes identify its "+
+			"owner by one", f.Certificate)
 	}
 	authorities := x509.NewCertPool()
 	if !authorities.AppendCertsFromPEM(contents[2]) {
@@ -165,7 +168,8 @@ type client struct {
 	identity *Identity
 }
 
-func (c client) ClientHandshake(ctx context.Context, authority string, conn net.Conn) (net.Conn, credentials.AuthInfo, error) {
+func (c client) ClientHandshake(ctx context.Context, authority string,
+	conn net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	secured, info, err := credentials.NewTLS(c.identity.current().config()).ClientHandshake(ctx, authority, conn)
 	if err != nil {
 		return nil, nil, err
@@ -174,7 +178,8 @@ func (c client) ClientHandshake(ctx context.Context, authority string, conn net.
 }
 
 // refusable is a client's connection. In TLS 1.3 a server refuses a client's certificate after the
-// client's handshake: it sends an alert and closes. A write may then fail before the alert is read.
+// client's handshake: it sends an alert and closes. A write may then fail before the alert is
+// read.
 type refusable struct {
 	net.Conn
 	// isAccepted is set once the server has sent data, which it does to accepted clients only.

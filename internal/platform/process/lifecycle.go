@@ -89,8 +89,8 @@ const StopTimeout = DrainTime + 5*time.Second
 // maxShutdownDelay bounds the flag -shutdown-delay.
 const maxShutdownDelay = 10 * time.Minute
 
-// serveOut goes on serving for the shutdown delay. Meanwhile the program is not ready, and its callers find the other
-// replicas.
+// serveOut goes on serving for the shutdown delay. Meanwhile the program is not ready, and its
+// callers find the other replicas.
 func serveOut(ctx context.Context, delay time.Duration, log *slog.Logger) {
 	if delay == 0 {
 		return

@@ -25,8 +25,8 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// Parts are what a service serves of the contracts that it shares with others, for one kind of resource. A contract that it
-// does not serve is nil.
+// Parts are what a service serves of the contracts that it shares with others, for one kind of
+// resource. A contract that it does not serve is nil.
 type Parts struct {
 	Kind            typev1.Kind
 	Comments        commentv1.CommentServiceServer
@@ -38,8 +38,8 @@ type Parts struct {
 	Resolver Resolver
 }
 
-// Register registers services, and each contract that several of them share once: it gives a request to the service that
-// has what the request names.
+// Register registers services, and each contract that several of them share once: it gives a
+// request to the service that has what the request names.
 func Register(registrar grpc.ServiceRegistrar, services ...Service) {
 	all := make(kinds, len(services))
 	for _, each := range services {
@@ -49,7 +49,8 @@ func Register(registrar grpc.ServiceRegistrar, services ...Service) {
 	}
 	all.route(registrar, commentv1.CommentService_ServiceDesc, func(p Parts) any { return p.Comments })
 	all.route(registrar, photov1.PhotoService_ServiceDesc, func(p Parts) any { return p.Photos })
-	all.route(registrar, recommendationv1.RecommendationService_ServiceDesc, func(p Parts) any { return p.Recommendations })
+	all.route(registrar, recommendationv1.RecommendationService_ServiceDesc,
+		func(p Parts) any { return p.Recommendations })
 	all.route(registrar, changev1.ChangeService_ServiceDesc, func(p Parts) any { return p.Changes })
 	if slices.ContainsFunc(slices.Collect(maps.Values(all)), func(p Parts) bool { return p.Records != nil }) {
 		moveinv1.RegisterMoveInServiceServer(registrar, recordServer{kinds: all})
@@ -59,8 +60,8 @@ func Register(registrar grpc.ServiceRegistrar, services ...Service) {
 // kinds are the parts of a program's services.
 type kinds map[typev1.Kind]Parts
 
-// route registers a contract, if any service serves it. Each of its methods calls the server of the service that has the
-// kind of resource that a request names.
+// route registers a contract, if any service serves it. Each of its methods calls the server of
+// the service that has the kind of resource that a request names.
 func (k kinds) route(registrar grpc.ServiceRegistrar, contract grpc.ServiceDesc, of func(Parts) any) {
 	if !slices.ContainsFunc(slices.Collect(maps.Values(k)), func(p Parts) bool { return of(p) != nil }) {
 		return
@@ -72,13 +73,15 @@ func (k kinds) route(registrar grpc.ServiceRegistrar, contract grpc.ServiceDesc,
 	}
 	contract.Streams = slices.Clone(contract.Streams)
 	for i, stream := range contract.Streams {
-		contract.Streams[i].Handler = func(_ any, opened grpc.ServerStream) error { return stream.Handler(photoStreams{kinds: k}, opened) }
+		contract.Streams[i].Handler = func(_ any, opened grpc.ServerStream) error {
+			return stream.Handler(photoStreams{kinds: k}, opened)
+		}
 	}
 	registrar.RegisterService(&contract, k)
 }
 
-// routed returns the handler of a unary method. The generated one makes the request and its interceptor, and calls the
-// server with the request that comes out of that.
+// routed returns the handler of a unary method. The generated one makes the request and its
+// interceptor, and calls the server with the request that comes out of that.
 func (k kinds) routed(handler grpc.MethodHandler, of func(Parts) any) grpc.MethodHandler {
 	call := func(ctx context.Context, request any) (any, error) {
 		kind, id := parent.Of(request)
@@ -88,13 +91,15 @@ func (k kinds) routed(handler grpc.MethodHandler, of func(Parts) any) grpc.Metho
 		}
 		return handler(server, ctx, func(into any) error { return Hand(into, request) }, nil)
 	}
-	return func(all any, ctx context.Context, decode func(any) error, interceptor grpc.UnaryServerInterceptor) (any, error) {
-		return handler(all, ctx, decode, func(ctx context.Context, request any, info *grpc.UnaryServerInfo, _ grpc.UnaryHandler) (any, error) {
-			if interceptor == nil {
-				return call(ctx, request)
-			}
-			return interceptor(ctx, request, info, call)
-		})
+	return func(all any, ctx context.Context, decode func(any) error,
+		interceptor grpc.UnaryServerInterceptor) (any, error) {
+		return handler(all, ctx, decode,
+			func(ctx context.Context, request any, info *grpc.UnaryServerInfo, _ grpc.UnaryHandler) (any, error) {
+				if interceptor == nil {
+					return call(ctx, request)
+				}
+				return interceptor(ctx, request, info, call)
+			})
 	}
 }
 
@@ -117,9 +122,11 @@ func (k kinds) ResolveIDs(ctx context.Context, request proto.Message, foundNothi
 	return resolver.ResolveIDs(ctx, request, foundNothing)
 }
 
-// otherServer is the error of a request that names a kind of resource that this server does not have.
+// otherServer is the error of a request that names a kind of resource that this server does not
+// have.
 func otherServer(field string, kind typev1.Kind) error {
-	return apierror.Invalid("INVALID_PARAMETER", apierror.Violation{Field: field, Message: fmt.Sprintf("%v is of another server", kind)})
+	return apierror.Invalid("INVALID_PARAMETER",
+		apierror.Violation{Field: field, Message: fmt.Sprintf("%v is of another server", kind)})
 }
 
 // fieldOf returns the field of a request that names what parent.Of has found.
@@ -149,7 +156,8 @@ func (s photoStreams) Upload(stream grpc.ClientStreamingServer[photov1.UploadReq
 	}
 	start := first.GetStart()
 	if start == nil {
-		return apierror.Invalid("INVALID_PARAMETER", apierror.Violation{Field: "start", Message: "must be in the first message"})
+		return apierror.Invalid("INVALID_PARAMETER",
+			apierror.Violation{Field: "start", Message: "must be in the first message"})
 	}
 	if _, err := s.ResolveIDs(stream.Context(), start, false); err != nil {
 		return err
@@ -186,7 +194,8 @@ func (b *begunUpload) Recv() (*photov1.UploadRequest, error) {
 }
 
 // Download gives a request to the service that has what it names.
-func (s photoStreams) Download(r *photov1.DownloadRequest, stream grpc.ServerStreamingServer[photov1.DownloadResponse]) error {
+func (s photoStreams) Download(r *photov1.DownloadRequest,
+	stream grpc.ServerStreamingServer[photov1.DownloadResponse]) error {
 	kind, id := parent.Of(r)
 	server := s.kinds[kind].Photos
 	if server == nil {
@@ -213,16 +222,19 @@ func (s recordServer) MoveIn(ctx context.Context, r *moveinv1.MoveInRequest) (*m
 		field := fmt.Sprintf("records[%d]", i)
 		kind, _ := parent.OfRecord(record)
 		if s.kinds[kind].Records == nil {
-			return nil, apierror.Invalid("INVALID_PARAMETER", apierror.Violation{Field: field, Message: "is of another server, or empty"})
+			return nil, apierror.Invalid("INVALID_PARAMETER",
+				apierror.Violation{Field: field, Message: "is of another server, or empty"})
 		}
 		if kind != first {
-			return nil, apierror.Invalid("INVALID_PARAMETER", apierror.Violation{Field: field, Message: "is of another service than the records before"})
+			return nil, apierror.Invalid("INVALID_PARAMETER",
+				apierror.Violation{Field: field, Message: "is of another service than the records before"})
 		}
 	}
 	return s.kinds[first].Records.MoveIn(ctx, r)
 }
 
-func (s recordServer) ResolveOldIds(ctx context.Context, r *moveinv1.ResolveOldIdsRequest) (*moveinv1.ResolveOldIdsResponse, error) {
+func (s recordServer) ResolveOldIds(ctx context.Context,
+	r *moveinv1.ResolveOldIdsRequest) (*moveinv1.ResolveOldIdsResponse, error) {
 	first, _ := parent.Of(r)
 	for i, old := range r.GetOldIds() {
 		if kind := parent.OfOldID(old); kind != first || s.kinds[kind].Records == nil {

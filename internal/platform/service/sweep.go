@@ -65,7 +65,8 @@ func NewSweeps(metrics *process.Metrics) *Sweeps {
 			Name: "waybook_sweeps_total", Help: "Sweeps, by service and outcome (ok or error).",
 		}, []string{"service", "outcome"}),
 		last: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "waybook_sweep_last_success_timestamp_seconds", Help: "End of the last successful sweep as a Unix time, or the start if there was none, by service.",
+			Name: "waybook_sweep_last_success_timestamp_seconds",
+			Help: "End of the last successful sweep as a Unix time, or the start if there was none, by service.",
 		}, []string{"service"}),
 	}
 	metrics.Registry.MustRegister(s.count, s.last)
