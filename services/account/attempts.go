@@ -89,6 +89,8 @@ type counter struct {
 	// limits are those of all attempts, and of the client and the networks around it, by their
 	// keys in the document.
 	limits map[string]int64
+	// before is the document as it was when the attempt began, or nothing.
+	before []docstore.Stored[attempts]
 }
 
 // everybody is the key of all attempts for an email address.
@@ -162,35 +164,39 @@ func (l *limiter) takeRegistration(ctx context.Context, client string) error {
 			limits: map[string]int64{everybody: l.limits.registrationsInAll},
 		})
 	}
-	if err := l.look(ctx, now); err != nil {
+	begun, err := l.look(ctx, now)
+	if err != nil {
 		return err
 	}
-	return l.judged(ctx, now, false)
+	return l.judged(ctx, begun, false)
 }
 
 // begin begins a login attempt, or refuses it with TOO_MANY_ATTEMPTS before its password costs any
 // work.
 func (l *limiter) begin(ctx context.Context, from source) (attempt, error) {
-	begun := l.login(from)
-	return begun, l.look(ctx, begun)
+	return l.look(ctx, l.login(from))
 }
 
 // look refuses an attempt with TOO_MANY_ATTEMPTS if a count is full.
-func (l *limiter) look(ctx context.Context, begun attempt) error {
+func (l *limiter) look(ctx context.Context, begun attempt) (attempt, error) {
 	ids := make([]string, len(begun.counters))
 	for i, each := range begun.counters {
 		ids[i] = each.id
 	}
-	found, err := l.attempts.GetMany(ctx, ids, docstore.Durable)
+	found, err := l.attempts.GetStored(ctx, ids)
 	if err != nil {
-		return err
+		return attempt{}, err
 	}
-	for _, each := range begun.counters {
-		if slices.ContainsFunc(found, func(a attempts) bool { return a.ID == each.id && each.isFull(a) }) {
-			return tooManyAttempts(begun.wait)
+	for i, each := range begun.counters {
+		of := func(stored docstore.Stored[attempts]) bool { return stored.Document.ID == each.id }
+		if at := slices.IndexFunc(found, of); at >= 0 {
+			begun.counters[i].before = found[at : at+1]
+			if each.isFull(found[at].Document) {
+				return attempt{}, tooManyAttempts(begun.wait)
+			}
 		}
 	}
-	return nil
+	return begun, nil
 }
 
 // judged counts an attempt whose password was checked, also if the caller is gone, or refuses it
@@ -201,7 +207,7 @@ func (l *limiter) judged(ctx context.Context, a attempt, isRight bool) error {
 	defer cancel()
 	for i, each := range a.counters {
 		first := attempts{ID: each.id, ExpireMillis: a.end.Add(attemptGrace).UnixMilli()}
-		err := upsert(ctx, l.attempts, each.id, first, func(stored *attempts) error {
+		err := upsertFrom(ctx, l.attempts, each.before, each.id, first, func(stored *attempts) error {
 			if each.isFull(*stored) {
 				return tooManyAttempts(a.wait)
 			}

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -249,22 +250,41 @@ func shownProto(u user) *accountv1.User {
 // maxUpsertTries bounds the retries if a document is created and removed concurrently.
 const maxUpsertTries = 16
 
-// upsert changes the document with the given id, or stores initial changed, which must have that
-// id. If change returns an error, upsert writes nothing and returns that error unwrapped.
-func upsert[K docstore.Key, T any](ctx context.Context, c *docstore.Collection[K, T], id K, initial T,
-	change func(*T) error) error {
+// upsertFrom changes the document with the given id, or stores initial changed, which must have
+// that id. before is what was read of it: the document, or nothing. It is right, but slower, if
+// that has changed. If change returns an error, upsertFrom writes nothing and returns that error
+// unwrapped.
+func upsertFrom[K docstore.Key, T any](
+	ctx context.Context, c *docstore.Collection[K, T], before []docstore.Stored[T], id K, initial T,
+	change func(*T) error,
+) error {
+	isThere := len(before) > 0
+	if isThere {
+		var refused error
+		err := c.UpdateFrom(ctx, before, func(document *T) bool {
+			refused = change(document)
+			return refused == nil
+		})
+		if !errors.Is(err, docstore.ErrConflict) {
+			return cmp.Or(refused, err)
+		}
+	}
 	for range maxUpsertTries {
+		if !isThere {
+			created := initial
+			if err := change(&created); err != nil {
+				return err
+			}
+			err := c.Insert(ctx, created)
+			var another *docstore.DuplicateError
+			if !errors.As(err, &another) {
+				return err
+			}
+		}
 		if _, err := c.Update(ctx, id, change); !errors.Is(err, docstore.ErrNotFound) {
 			return err
 		}
-		created := initial
-		if err := change(&created); err != nil {
-			return err
-		}
-		err := c.Insert(ctx, created)
-		if _, isThere := errors.AsType[*docstore.DuplicateError](err); !isThere {
-			return err
-		}
+		isThere = false
 	}
 	return fmt.Errorf("upsert %s: %w", c.Name(), docstore.ErrConflict)
 }
