@@ -74,11 +74,12 @@ func ruleOf(method descriptors.Method) Rule {
 // Of returns the rule of a method. It reports false for a method of no contract, such as
 // those of health checks and of reflection.
 func (r Rules) Of(method string) (rule Rule, isKnown bool) {
-	i := slices.IndexFunc(r, func(each Rule) bool { return each.Method == method })
-	if i < 0 {
-		return Rule{}, false
+	for i := range r { // without a copy of each
+		if r[i].Method == method {
+			return r[i], true
+		}
 	}
-	return r[i], true
+	return Rule{}, false
 }
 
 // Identities returns the identities that the rules name, in alphabetical order, and Operator
