@@ -81,8 +81,9 @@ func New(config Config, next http.Handler) (http.Handler, error) {
 	}
 	files[failuresPath] = newFile(failuresPath, revalidated, failures)
 	return &handler{
-		files: files, prefix: config.Edge.PathPrefix, next: next, policy: []string{policy(config)}, referrer: []string{referrer(config.Tiles)},
-		health: health{ready: config.Ready, metrics: config.Metrics, now: time.Now},
+		files: files, prefix: config.Edge.PathPrefix, next: next, policy: []string{policy(config)},
+		referrer: []string{referrer(config.Tiles)},
+		health:   health{ready: config.Ready, metrics: config.Metrics, now: time.Now},
 	}, nil
 }
 
@@ -263,8 +264,8 @@ func (f *file) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// sendTo sends a body in pieces. A client that does not read one within edge.DefaultWriteTimeout is
-// gone.
+// sendTo sends a body in pieces. A client that does not read one within edge.DefaultWriteTimeout
+// is gone.
 func sendTo(w http.ResponseWriter, body []byte) {
 	control := http.NewResponseController(w)
 	for piece := range slices.Chunk(body, pieceBytes) {

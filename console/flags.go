@@ -26,9 +26,15 @@ type Flags struct {
 
 // Register declares the flags. isOn says whether the console is on by default.
 func (f *Flags) Register(flags *flag.FlagSet, isOn bool) {
-	flags.BoolVar(&f.IsOn, "console", isOn, "serve the console, a page for people, at / of the edge; it shows the version and numbers of requests to whoever can connect")
-	flags.Var(&f.Tiles, "console-tiles", "`address` of raster tiles for the map of the console, such as https://tiles.example/{z}/{x}/{y}.png; browsers fetch them from there")
-	flags.Var(&f.Photos, "console-photos", "`address` that relative addresses of photos are resolved against in the console, such as https://photos.example/old/; browsers fetch them from there")
+	flags.BoolVar(&f.IsOn, "console", isOn,
+		"serve the console, a page for people, at / of the edge; it shows the version and numbers of requests to "+
+			"every client")
+	flags.Var(&f.Tiles, "console-tiles",
+		"`address` of raster tiles for the map of the console, such as https://tiles.example/{z}/{x}/{y}.png; "+
+			"browsers fetch them from there")
+	flags.Var(&f.Photos, "console-photos",
+		"`address` that relative addresses of photos are resolved against in the console, such as "+
+			"https://photos.example/old/; browsers fetch them from there")
 }
 
 // Page returns the function that puts the console in front of the handler of an edge; nil if the
@@ -39,7 +45,8 @@ func (f Flags) Page() func(
 	if !f.IsOn {
 		return nil
 	}
-	return func(of *edge.Config, ready func(context.Context) error, metrics prometheus.Gatherer, next http.Handler) (http.Handler, error) {
+	return func(of *edge.Config, ready func(context.Context) error, metrics prometheus.Gatherer,
+		next http.Handler) (http.Handler, error) {
 		return New(Config{Edge: of, Tiles: f.Tiles, Photos: f.Photos, Ready: ready, Metrics: metrics}, next)
 	}
 }
@@ -89,7 +96,8 @@ func (t *Tiles) Set(value string) error {
 	return nil
 }
 
-// parseAddress parses an address that browsers fetch from, whose origin becomes a part of a header.
+// parseAddress parses an address that browsers fetch from, whose origin becomes a part of a
+// header.
 func parseAddress(value string) (*url.URL, error) {
 	parsed, err := url.Parse(value)
 	switch {

@@ -16,7 +16,8 @@ type description struct {
 	Version string `json:"version"`
 	// Tiles is the address of the map's tiles; "" if there are none.
 	Tiles string `json:"tiles"`
-	// Photos is the address that relative addresses of photos are resolved against; "" for that of the page.
+	// Photos is the address that relative addresses of photos are resolved against; "" for that of
+	// the page.
 	Photos string `json:"photos"`
 	// MaxPhotoBytes is the largest photo that can be uploaded; 0 if none can.
 	MaxPhotoBytes int64 `json:"maxPhotoBytes"`
@@ -38,8 +39,8 @@ func newPaths(prefix string) paths {
 	return paths{API: prefix + edge.Path, Session: prefix + edge.SessionPath, Health: prefix + healthPath}
 }
 
-// describedOperation has the group of an operation: album, blog, poi, content or session. Its parameters leave out
-// those with a single valid value, which are in Fixed.
+// describedOperation has the group of an operation: album, blog, poi, content or session. Its
+// parameters leave out those with a single valid value, which are in Fixed.
 type describedOperation struct {
 	operation.Description
 	Group      string                `json:"group"`
@@ -50,9 +51,11 @@ type describedOperation struct {
 // describe returns the description of an edge as JSON.
 func describe(from Config) ([]byte, error) {
 	d := description{
-		Version: buildinfo.Read().Version, Tiles: from.Tiles.String(), Photos: from.Photos.String(), MaxPhotoBytes: from.Edge.MaxPhotoBytes,
-		Paths:  newPaths(string(from.Edge.PathPrefix)),
-		Shared: slices.DeleteFunc(edge.SharedParameters(), func(p operation.Parameter) bool { return p.Name == "func" }),
+		Version: buildinfo.Read().Version, Tiles: from.Tiles.String(), Photos: from.Photos.String(),
+		MaxPhotoBytes: from.Edge.MaxPhotoBytes,
+		Paths:         newPaths(string(from.Edge.PathPrefix)),
+		Shared: slices.DeleteFunc(edge.SharedParameters(),
+			func(p operation.Parameter) bool { return p.Name == "func" }),
 	}
 	for _, each := range from.Edge.Operations() {
 		d.Operations = append(d.Operations, newOperation(each))
@@ -81,7 +84,7 @@ func group(function string) string {
 		}
 	}
 	switch lower {
-	case "login", "logout", "register", "updateprofile", "changepassword":
+	case "login", "logout", "register", "updateprofile", "changepassword", "getsessionlist", "closeothersessions":
 		return "session"
 	}
 	return "content"

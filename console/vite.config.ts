@@ -45,5 +45,6 @@ export default defineConfig({
       '/console/session': edge,
     },
   },
-  test: { include: ['test/**/*.test.ts'], environment: 'node' },
+  // A busy machine may take long; a test that hangs ends.
+  test: { include: ['test/**/*.test.ts'], environment: 'node', testTimeout: 60_000 },
 })

@@ -14,7 +14,7 @@ import (
 
 // TrustedProxies are the proxies in front of the edge whose headers about a client count. The
 // flag is either a number of proxies or a comma-separated list of their networks as CIDRs. The
-// zero value trusts nobody.
+// zero value trusts no proxy.
 type TrustedProxies struct {
 	// hops is how many proxies each request passes. Any peer counts as the last of them.
 	hops int
@@ -50,7 +50,8 @@ func (t *TrustedProxies) Set(value string) error {
 	for _, part := range settings.List(value) {
 		network, err := netip.ParsePrefix(part)
 		if err != nil {
-			return fmt.Errorf("%q is neither a network nor a number of proxies; write 10.0.0.1/32 for one address", part)
+			return fmt.Errorf("%q is neither a network nor a number of proxies; write 10.0.0.1/32 for one address",
+				part)
 		}
 		if network.Addr().Is4In6() {
 			return errors.New(part + " is an IPv4 network in IPv6 form; write it as IPv4")
@@ -101,10 +102,11 @@ func (t TrustedProxies) trace(r *http.Request) (client netip.Addr, passed int) {
 	return from, max(passed, t.hops)
 }
 
-// clientHeaders are the headers, besides those that begin with X-Forwarded, by which proxies report
-// a client. Some servers believe each of them.
+// clientHeaders are the headers, besides those that begin with X-Forwarded, by which proxies
+// report a client. Some servers believe each of them.
 var clientHeaders = []string{
-	"Forwarded", "Via", "X-Real-Ip", "X-Client-Ip", "X-Cluster-Client-Ip", "X-Originating-Ip", "X-Remote-Ip", "X-Remote-Addr", "X-Host",
+	"Forwarded", "Via", "X-Real-Ip", "X-Client-Ip", "X-Cluster-Client-Ip", "X-Originating-Ip", "X-Remote-Ip",
+	"X-Remote-Addr", "X-Host",
 	"Client-Ip", "True-Client-Ip", "Cf-Connecting-Ip", "Fastly-Client-Ip", "X-Original-Host",
 }
 
@@ -126,8 +128,8 @@ func (t TrustedProxies) Forward(r *http.Request, header http.Header) {
 	}
 }
 
-// isSecure reports whether the client's own connection uses TLS. Each proxy appends to X-Forwarded-Proto
-// as it does to X-Forwarded-For. If only some do, their first entry counts.
+// isSecure reports whether the client's own connection uses TLS. Each proxy appends to
+// X-Forwarded-Proto as it does to X-Forwarded-For. If only some do, their first entry counts.
 func (t TrustedProxies) isSecure(r *http.Request) bool {
 	if r.TLS != nil {
 		return true

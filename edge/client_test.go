@@ -3,6 +3,7 @@ package edge
 import (
 	"context"
 	"crypto/tls"
+	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +15,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/waybook/waybook/edge/form"
+	"github.com/waybook/waybook/edge/operation"
 	"github.com/waybook/waybook/internal/platform/admission"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 )
@@ -82,22 +85,6 @@ func TestTheClientIsThePeerOrTheAddressFromTheTrustedProxies(t *testing.T) {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
 		})
-	}
-}
-
-func TestClientsAreCountedByIPv4AddressOrIPv6Network(t *testing.T) {
-	for address, want := range map[string]string{
-		"192.0.2.1":          "192.0.2.1",
-		"2001:db8:1:2:3::4":  "2001:db8:1:2::/64",
-		"2001:db8:1:2:ff::1": "2001:db8:1:2::/64",
-		"2001:db8:1:3::1":    "2001:db8:1:3::/64",
-	} {
-		if got := admission.ClientKey(netip.MustParseAddr(address)); got != want {
-			t.Errorf("%s: got %s, want %s", address, got, want)
-		}
-	}
-	if got := admission.ClientKey(netip.Addr{}); got != "" {
-		t.Errorf("no address: got %s", got)
 	}
 }
 
@@ -179,29 +166,6 @@ func FuzzNoHeaderHidesTheClientOfAProxy(f *testing.F) {
 	})
 }
 
-// A valid list of networks reads back the same. An invalid one leaves the value unchanged.
-func FuzzTrustedProxiesReadBackTheSame(f *testing.F) {
-	for _, value := range []string{"", "1", "-0", " 10.1.2.3/8 , fd00::/8,", "::ffff:10.0.0.0/104", "10.0.0.0/33", "fe80::1%eth0/64", "0.0.0.0/0"} {
-		f.Add(value, "192.0.2.1")
-	}
-	f.Fuzz(func(t *testing.T, value, client string) {
-		read := proxies(t, "10.0.0.0/8")
-		if err := read.Set(value); err != nil {
-			if read.String() != "10.0.0.0/8" {
-				t.Errorf("%q was rejected, but left %s", value, read)
-			}
-			return
-		}
-		again := proxies(t, read.String())
-		if again.String() != read.String() {
-			t.Errorf("%s reads back as %s", read, again)
-		}
-		if address, err := netip.ParseAddr(client); err == nil && read.trustPeer(address) != again.trustPeer(address) {
-			t.Errorf("%s: the original and its parsed form differ about %s", read, address)
-		}
-	})
-}
-
 // The rule is 11.12.
 func TestReadsThatFindNothingHaveARate(t *testing.T) {
 	now, err := time.Unix(1e9, 0), refusedFor(codes.NotFound, "BLOG_NOT_FOUND")
@@ -234,5 +198,84 @@ func TestReadsThatFindNothingHaveARate(t *testing.T) {
 	now = now.Add(time.Second)
 	for range 3 {
 		expect("a hit after the wait", ask("[2001:db8::9]:1", guess), "200")
+	}
+}
+
+func TestASessionCookieIsParsedTolerantly(t *testing.T) {
+	for line, isSession := range map[string]bool{
+		"  id = 7 ;\tidrand =  " + demoToken + " ":  true,
+		"id=9; idrand=x; id=7; idrand=" + demoToken: true,
+		"id=7; id=x; idrand=" + demoToken:           false,
+		"id=007; idrand=" + demoToken:               true,
+		"id=7; idrand=" + demoToken[1:]:             false,
+		`id="7; idrand=` + demoToken:                false,
+	} {
+		session, ok := sessionCookie([]string{line})
+		if ok != isSession || ok && session != (operation.Session{User: demoUser, Token: demoToken}) {
+			t.Errorf("%q: got %v, %v", line, session, ok)
+		}
+	}
+}
+
+func FuzzSessionCookieNeverNamesAnImpossibleSession(f *testing.F) {
+	f.Add(demoCookie)
+	f.Add(`id="7";idrand="` + demoToken + `";id==;;`)
+	f.Fuzz(func(t *testing.T, line string) {
+		session, ok := sessionCookie([]string{line})
+		if ok && (session.User < 1 || session.User > form.MaxID || !isToken(session.Token)) {
+			t.Fatalf("%q: %v", line, session)
+		}
+		// If the standard library accepts the line, sessionCookie reads the same parts.
+		cookies, err := http.ParseCookie(line)
+		if err != nil || !ok {
+			return
+		}
+		last := map[string]string{}
+		for _, c := range cookies {
+			last[c.Name] = c.Value
+		}
+		if id, known := form.ParseInteger(last["id"]); known && (operation.UserID(id) != session.User || last["idrand"] != session.Token) {
+			t.Fatalf("%q: %v, want %v %q", line, session, id, last["idrand"])
+		}
+	})
+}
+
+func TestASettingTakesItsValuesAndStaysAsItIsForOthers(t *testing.T) {
+	for _, c := range []struct {
+		setting flag.Value
+		// taken are values in turn, with what they read back as. The last one stays.
+		taken   [][2]string
+		refused []string
+	}{
+		{
+			new(TrustedProxies),
+			[][2]string{
+				{" 1 ", "1"}, {"", ""}, {"16", "16"}, {"0", ""}, {"10.0.0.0/8", "10.0.0.0/8"}, {"192.0.2.1/32,2001:db8::1/128", "192.0.2.1/32,2001:db8::1/128"},
+				{" 10.1.2.3/8 , fd00::/8,", "10.0.0.0/8,fd00::/8"},
+			},
+			[]string{"17", "-1", "1,10.0.0.0/8", "10.0.0.1", "10.0.0.0/33", "all", "10.0.0.0/8;fd00::/8", "::ffff:10.0.0.0/104"},
+		},
+		{
+			new(TrustedOrigins),
+			[][2]string{{" https://a.example , http://b.example:8080,", "https://a.example,http://b.example:8080"}},
+			[]string{"Null", "null/", "a.example", "https://a.example/path", "https://", "://"},
+		},
+		{
+			new(PathPrefix),
+			[][2]string{{"/waybook/", "/waybook"}, {"", ""}, {"/waybook", "/waybook"}, {"/", ""}, {"/a/b.c~d", "/a/b.c~d"}},
+			[]string{"waybook", "//", "//evil.example", "/a//b", "/a?b", "/a#b", "/a%20b", "/a b", "https://a.example"},
+		},
+	} {
+		for _, value := range c.taken {
+			if err := c.setting.Set(value[0]); err != nil || c.setting.String() != value[1] {
+				t.Errorf("%T: %q became %v (%v), want %s", c.setting, value[0], c.setting, err, value[1])
+			}
+		}
+		kept := c.setting.String()
+		for _, wrong := range c.refused {
+			if err := c.setting.Set(wrong); err == nil || c.setting.String() != kept {
+				t.Errorf("%T: %q: got %v and %v", c.setting, wrong, err, c.setting)
+			}
+		}
 	}
 }

@@ -3,6 +3,7 @@ package edge
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"github.com/waybook/waybook/edge/form"
 	"github.com/waybook/waybook/edge/operation"
@@ -31,8 +32,8 @@ func (h *handler) serveSession(x *exchange) error {
 	return h.showSession(x)
 }
 
-// showSession writes the id of the user whose open session the cookie names, or no id. No script
-// can read the cookie, so the page asks.
+// showSession writes the id of the user whose open session the cookie names, or no id and who may
+// register. No script can read the cookie, so the page asks.
 func (h *handler) showSession(x *exchange) error {
 	user, err := h.sessionUser(x.request.Context(), x.request.Header)
 	if err != nil {
@@ -45,9 +46,22 @@ func (h *handler) showSession(x *exchange) error {
 	reply.StartSuccess(out)
 	if user != 0 {
 		out.Integer("id", int64(user))
+	} else if mode := h.registration(x.request.Context()); mode != "" {
+		out.Text("registration", mode)
 	}
 	out.Finish()
 	return nil
+}
+
+// registration returns who may register: closed, open or invite; empty while that is unknown.
+func (h *handler) registration(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(ctx, h.config.CallTimeout)
+	defer cancel()
+	found, err := h.config.Account.GetRegistration(ctx, &accountv1.GetRegistrationRequest{})
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(strings.TrimPrefix(found.GetRegistration().String(), "REGISTRATION_"))
 }
 
 // adoptSession sets the cookie of an open session, as login does, so that no script can read it.

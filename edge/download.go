@@ -1,6 +1,7 @@
 package edge
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -15,11 +16,12 @@ import (
 
 	"github.com/waybook/waybook/edge/form"
 	"github.com/waybook/waybook/edge/operation"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 )
 
-// FilesPath is where the files of photos are (rule 17.26). Replies show their addresses relative to that of the
-// interface.
+// FilesPath is where the files of photos and icons are (rules 17.26 and 17.38). Replies show their
+// addresses relative to that of the interface.
 const FilesPath = "/upload/"
 
 const (
@@ -31,50 +33,60 @@ const (
 	immutable = "public, max-age=31536000, immutable"
 )
 
-// photoFile is a file of a photo, as its address names it.
-type photoFile struct {
-	request *photov1.DownloadRequest
-	etag    string
+// storedFile is a file of a photo, or an icon, as its address names it.
+type storedFile struct {
+	photo *photov1.DownloadRequest
+	// icon is nil for a file of a photo.
+	icon *accountv1.GetIconRequest
+	etag string
 }
 
-// fileNames are the ends of the addresses of files.
+// iconName is the end of the address of an icon, and fileNames are those of photos.
+const iconName = "icon.jpg"
+
 var fileNames = map[string]photov1.PhotoSize{
 	"thumb.jpg": photov1.PhotoSize_PHOTO_SIZE_THUMBNAIL,
 	"view.jpg":  photov1.PhotoSize_PHOTO_SIZE_VIEW,
 	"original":  photov1.PhotoSize_PHOTO_SIZE_ORIGINAL,
 }
 
-// photoFileAt returns the file at a path such as /upload/album/12/34-thumb.jpg, or nil.
-func photoFileAt(path string) *photoFile {
+// fileAt returns the file at a path such as /upload/album/12/34-thumb.jpg or
+// /upload/user/56/78-icon.jpg, or nil.
+func fileAt(path string) *storedFile {
 	rest, ok := strings.CutPrefix(path, FilesPath)
 	kind, rest, _ := strings.Cut(rest, "/")
-	parent, rest, _ := strings.Cut(rest, "/")
-	photo, name, _ := strings.Cut(rest, "-")
-	size, isName := fileNames[name]
-	parentID, isParent := form.ID(parent)
-	photoID, isPhoto := form.ID(photo)
-	if !ok || !isName || !isParent || !isPhoto || parentID == 0 || photoID == 0 {
-		return nil
-	}
-	request := &photov1.DownloadRequest{PhotoId: photoID, Size: size}
-	switch kind {
-	case "album":
-		request.Parent = &photov1.DownloadRequest_AlbumId{AlbumId: parentID}
-	case "poi":
-		request.Parent = &photov1.DownloadRequest_PoiId{PoiId: parentID}
-	default:
+	owner, rest, _ := strings.Cut(rest, "/")
+	file, name, _ := strings.Cut(rest, "-")
+	ownerID, isOwner := form.ID(owner)
+	fileID, isFile := form.ID(file)
+	size, isPhoto := fileNames[name]
+	if !ok || !isOwner || !isFile || ownerID == 0 || fileID == 0 {
 		return nil
 	}
 	word, _, _ := strings.Cut(name, ".")
-	return &photoFile{request, `"` + strconv.FormatInt(photoID, 10) + "-" + word + `"`}
+	found := &storedFile{
+		photo: &photov1.DownloadRequest{PhotoId: fileID, Size: size},
+		etag:  `"` + strconv.FormatInt(fileID, 10) + "-" + word + `"`,
+	}
+	switch {
+	case kind == "album" && isPhoto:
+		found.photo.Parent = &photov1.DownloadRequest_AlbumId{AlbumId: ownerID}
+	case kind == "poi" && isPhoto:
+		found.photo.Parent = &photov1.DownloadRequest_PoiId{PoiId: ownerID}
+	case kind == "user" && name == iconName:
+		found.icon = &accountv1.GetIconRequest{UserId: ownerID, Icon: fileID}
+	default:
+		return nil
+	}
+	return found
 }
 
-func (f *photoFile) isOriginal() bool {
-	return f.request.GetSize() == photov1.PhotoSize_PHOTO_SIZE_ORIGINAL
+func (f *storedFile) isOriginal() bool {
+	return f.photo.GetSize() == photov1.PhotoSize_PHOTO_SIZE_ORIGINAL
 }
 
 // serveFile answers a request for a file.
-func (h *handler) serveFile(x *exchange, file *photoFile) error {
+func (h *handler) serveFile(x *exchange, file *storedFile) error {
 	x.function = FilesPath
 	header := x.response.writer.Header()
 	if x.request.Method != http.MethodGet && x.request.Method != http.MethodHead {
@@ -85,7 +97,7 @@ func (h *handler) serveFile(x *exchange, file *photoFile) error {
 		if err != nil {
 			return refuseFile(err)
 		}
-		x.op.In.User, file.request.ActorId = user, int64(user)
+		x.op.In.User, file.photo.ActorId = user, int64(user)
 	} else if KnowsTag(x.request.Header["If-None-Match"], file.etag) {
 		file.describe(header)
 		return x.response.sendBodyless(http.StatusNotModified)
@@ -97,7 +109,7 @@ func (h *handler) serveFile(x *exchange, file *photoFile) error {
 }
 
 // describe sets the headers of a file.
-func (f *photoFile) describe(header http.Header) {
+func (f *storedFile) describe(header http.Header) {
 	header.Set("Content-Type", "image/jpeg")
 	header.Set("Content-Security-Policy", filePolicy)
 	header.Set("ETag", f.etag)
@@ -108,10 +120,13 @@ func (f *photoFile) describe(header http.Header) {
 	}
 }
 
-func (h *handler) sendFile(x *exchange, file *photoFile) error {
+func (h *handler) sendFile(x *exchange, file *storedFile) error {
+	if file.icon != nil {
+		return h.sendIcon(x, file)
+	}
 	open := func(ctx context.Context, offset int64) (fileStream, error) {
-		file.request.Offset = offset
-		return h.config.Photo.Download(ctx, file.request)
+		file.photo.Offset = offset
+		return h.config.Photo.Download(ctx, file.photo)
 	}
 	content := &fileContent{timeout: h.config.CallTimeout, open: open}
 	defer content.close()
@@ -123,11 +138,35 @@ func (h *handler) sendFile(x *exchange, file *photoFile) error {
 			return err
 		}
 	}
-	header := x.response.writer.Header()
-	file.describe(header)
+	file.describe(x.response.writer.Header())
 	if file.isOriginal() {
-		header.Set("Content-Type", content.contentType)
+		x.response.writer.Header().Set("Content-Type", content.contentType)
 	}
+	if err := x.serveContent(content); err != nil {
+		return err
+	}
+	return content.err
+}
+
+// sendIcon sends an icon, which has less than a mebibyte, and so is one message.
+func (h *handler) sendIcon(x *exchange, file *storedFile) error {
+	ctx, end := context.WithTimeout(x.request.Context(), h.config.CallTimeout)
+	defer end()
+	icon, err := h.config.Account.GetIcon(ctx, file.icon)
+	if err != nil {
+		return err
+	}
+	if len(icon.GetJpeg()) > sendAt && !x.response.head {
+		if err := x.turn.goLong(len(icon.GetJpeg())); err != nil {
+			return err
+		}
+	}
+	file.describe(x.response.writer.Header())
+	return x.serveContent(bytes.NewReader(icon.GetJpeg()))
+}
+
+// serveContent sends a file, or a part of it, whose headers are set.
+func (x *exchange) serveContent(content io.ReadSeeker) error {
 	if strings.Contains(x.request.Header.Get("Range"), ",") {
 		x.request.Header.Del("Range") // ServeContent would read the file in a goroutine of its own
 	}
@@ -136,10 +175,11 @@ func (h *handler) sendFile(x *exchange, file *photoFile) error {
 		return x.response.err
 	}
 	x.response.err = errAnswered
-	return content.err
+	return nil
 }
 
-// refuseFile gives a failure about a file its HTTP status. What shows pictures reads no other document.
+// refuseFile gives a failure about a file its HTTP status. What shows pictures reads no other
+// document.
 func refuseFile(err error) error {
 	if err == nil {
 		return nil
@@ -154,8 +194,8 @@ func refuseFile(err error) error {
 	return err
 }
 
-// KnowsTag reports whether If-None-Match names an entity tag. Compression does not change the tag, so comparisons are
-// weak ones.
+// KnowsTag reports whether If-None-Match names an entity tag. Compression does not change the tag,
+// so comparisons are weak ones.
 func KnowsTag(lines []string, etag string) bool {
 	for _, line := range lines {
 		for each := range strings.SplitSeq(line, ",") {
@@ -202,7 +242,8 @@ type fileContent struct {
 	request, call context.Context
 	cancel        context.CancelCauseFunc
 	stream        fileStream
-	// chunk is what has arrived and was not yet read, from the offset arrived. at is the offset of the next Read.
+	// chunk is what has arrived and was not yet read, from the offset arrived. at is the offset of
+	// the next Read.
 	chunk       []byte
 	arrived, at int64
 	err         error

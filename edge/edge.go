@@ -77,8 +77,8 @@ type Config struct {
 // Answer describes the answer to one request.
 type Answer struct {
 	// Function is the request's func, or "" if the table does not have it. For a request to
-	// SessionPath it is that path, and FilesPath for a file. Reason is the stable reason of the failure, or "" for success.
-	// Both have few values.
+	// SessionPath it is that path, and FilesPath for a file. Reason is the stable reason of the
+	// failure, or "" for success. Both have few values.
 	Function, Reason string
 	// IsLeftOut says that the request failed and the limits of the log left its line out.
 	IsLeftOut bool

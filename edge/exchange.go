@@ -50,8 +50,9 @@ var fixedHeaders = [...]struct {
 	{"Referrer-Policy", []string{"no-referrer"}},
 }
 
-// In a browser, a reply that is shown as a page loads nothing, runs nothing and appears in no frame.
-// The browser itself shows XML as a tree, with styles and images that it puts into the page.
+// In a browser, a reply that is shown as a page loads nothing, runs nothing and appears in no
+// frame. The browser itself shows XML as a tree, with styles and images that it puts into the
+// page.
 var (
 	jsonPolicy = []string{"default-src 'none'; frame-ancestors 'none'"}
 	xmlPolicy  = []string{"default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"}
@@ -113,7 +114,8 @@ func (x *exchange) close() {
 		body:   smallBuffer(x.body, smallFormBytes),
 		op:     operation.Exchange{In: operation.Input{Reader: x.op.In.Reader}},
 		response: response{
-			Document:     reply.Document{Bytes: smallBuffer(x.response.Bytes, keep), Zone: x.response.Zone, OldID: x.response.OldID},
+			Document: reply.Document{Bytes: smallBuffer(x.response.Bytes, keep), Zone: x.response.Zone,
+				OldID: x.response.OldID},
 			writeTimeout: x.response.writeTimeout,
 			zippers:      x.response.zippers,
 			turn:         &x.turn,
@@ -191,8 +193,8 @@ func (x *exchange) readForm() error {
 	return nil
 }
 
-// contentType returns the type of the body (rules 1.6 and 1.24). Old clients leave the header out, which counts as a
-// form.
+// contentType returns the type of the body (rules 1.6 and 1.24). Old clients leave the header out,
+// which counts as a form.
 func (x *exchange) contentType() (parsed form.ContentType, ok bool) {
 	lines := x.request.Header["Content-Type"]
 	if len(lines) == 0 || len(lines) == 1 && lines[0] == "" {

@@ -17,8 +17,8 @@ import (
 	"github.com/waybook/waybook/internal/platform/admission"
 )
 
-// The most lines about failures in any second, and in any minute about one address. Half of them may come at
-// once, and the others follow at an even rate.
+// The most lines about failures in any second, and in any minute about one address. Half of them
+// may come at once, and the others follow at an even rate.
 const (
 	failuresPerSecond        = 50
 	addressFailuresPerMinute = 10
@@ -40,14 +40,14 @@ func newFailureLog() failureLog {
 	}
 }
 
-// take reports whether the limits allow a line about an address. Only an address that gets a line takes memory,
-// and one beyond its limit takes nothing from others.
+// take reports whether the limits allow a line about an address. Only an address that gets a line
+// takes memory, and one beyond its limit takes nothing from others.
 func (l *failureLog) take(address string) bool {
 	return l.addresses.Wait(address) == 0 && l.all.Allow() && l.addresses.Take(address) == 0
 }
 
-// log writes the one line about a failed request. The limits do not hold for errors: each has a cause that an
-// operator must see.
+// log writes the one line about a failed request. The limits do not hold for errors: each has a
+// cause that an operator must see.
 func (h *handler) log(x *exchange, err error, f *failure.Failure) {
 	ctx, level, address := context.WithoutCancel(x.request.Context()), x.levelOf(f), x.Address()
 	switch {
@@ -71,8 +71,8 @@ func (h *handler) log(x *exchange, err error, f *failure.Failure) {
 	h.config.Log.LogAttrs(ctx, level, "request failed", attributes...)
 }
 
-// levelOf returns the level of a failure: an error is a fault of the server or a reply that was cut short, a
-// warning is temporary, and the client must mend the others.
+// levelOf returns the level of a failure: an error is a fault of the server or a reply that was
+// cut short, a warning is temporary, and the client must mend the others.
 func (x *exchange) levelOf(f *failure.Failure) slog.Level {
 	switch {
 	case x.response.started, f.Cause != nil && f.RetryAfter == 0:
@@ -83,13 +83,14 @@ func (x *exchange) levelOf(f *failure.Failure) slog.Level {
 	return slog.LevelInfo
 }
 
-// describe returns what the log has about a failure: what was asked, the call that failed, the reply, and the
-// user whom the cookie names.
+// describe returns what the log has about a failure: what was asked, the call that failed, the
+// reply, and the user whom the cookie names.
 func (x *exchange) describe(err error, f *failure.Failure) []slog.Attr {
 	attributes := append(make([]slog.Attr, 0, 11), slog.String("func", x.function))
 	if call, isCall := errors.AsType[*callError](err); isCall {
 		service, method, _ := strings.Cut(strings.TrimPrefix(call.method, "/"), "/")
-		attributes = append(attributes, slog.String("service", service), slog.String("method", method), slog.String("code", status.Code(call).String()))
+		attributes = append(attributes, slog.String("service", service), slog.String("method", method),
+			slog.String("code", status.Code(call).String()))
 	}
 	sent := statusOf(err, f)
 	if x.response.started {
@@ -125,7 +126,8 @@ func (c namedCalls) Invoke(ctx context.Context, method string, request, reply an
 }
 
 // NewStream implements [grpc.ClientConnInterface].
-func (c namedCalls) NewStream(ctx context.Context, of *grpc.StreamDesc, method string, options ...grpc.CallOption) (grpc.ClientStream, error) {
+func (c namedCalls) NewStream(ctx context.Context, of *grpc.StreamDesc, method string,
+	options ...grpc.CallOption) (grpc.ClientStream, error) {
 	stream, err := c.ClientConnInterface.NewStream(ctx, of, method, options...)
 	return namedStream{stream, method}, named(method, err)
 }

@@ -2,11 +2,14 @@ package edge
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -40,6 +43,8 @@ const (
 	demoUser   = 7
 	demoToken  = "0123456789abcdef0123456789abcdef"
 	demoCookie = "id=7; idrand=" + demoToken
+	// lateToken gets no answer.
+	lateToken = "ffffffffffffffffffffffffffffffff"
 	// demoSessionTime is how long the session is still open.
 	demoSessionTime = 90 * time.Minute
 )
@@ -55,6 +60,8 @@ type fakes struct {
 
 	// photos has the streams of photos.
 	photos *uploads
+	// icons are those that were uploaded: the user, the nickname and the file of each.
+	icons []string
 
 	mu       sync.Mutex
 	requests []proto.Message // all except VerifySession, in order
@@ -62,9 +69,14 @@ type fakes struct {
 
 type fakeAccount struct {
 	accountv1.UnimplementedAccountServiceServer
+	icons *[]string
 }
 
-func (fakeAccount) VerifySession(_ context.Context, r *accountv1.VerifySessionRequest) (*accountv1.VerifySessionResponse, error) {
+func (fakeAccount) VerifySession(ctx context.Context, r *accountv1.VerifySessionRequest) (*accountv1.VerifySessionResponse, error) {
+	if r.GetToken() == lateToken {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
 	if r.GetUserId() != demoUser || r.GetToken() != demoToken {
 		return nil, refusedFor(codes.Unauthenticated, "LOGIN_REQUIRED")
 	}
@@ -73,9 +85,13 @@ func (fakeAccount) VerifySession(_ context.Context, r *accountv1.VerifySessionRe
 	}, nil
 }
 
+func (fakeAccount) GetRegistration(context.Context, *accountv1.GetRegistrationRequest) (*accountv1.GetRegistrationResponse, error) {
+	return &accountv1.GetRegistrationResponse{Registration: accountv1.Registration_REGISTRATION_INVITE}, nil
+}
+
 // intercept answers for the services.
 func (f *fakes) intercept(ctx context.Context, request any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
-	if strings.HasSuffix(info.FullMethod, "/VerifySession") || strings.HasSuffix(info.FullMethod, "/ResolveOldIds") {
+	if strings.HasSuffix(info.FullMethod, "/VerifySession") || strings.HasSuffix(info.FullMethod, "/GetRegistration") || strings.HasSuffix(info.FullMethod, "/ResolveOldIds") {
 		return next(ctx, request)
 	}
 	message := request.(proto.Message)
@@ -142,7 +158,7 @@ func newEdge(tb testing.TB, f *fakes, changes ...func(*Config)) http.Handler {
 	tb.Helper()
 	listener := bufconn.Listen(1 << 20)
 	server := grpc.NewServer(grpc.UnaryInterceptor(f.intercept))
-	accountv1.RegisterAccountServiceServer(server, fakeAccount{})
+	accountv1.RegisterAccountServiceServer(server, fakeAccount{icons: &f.icons})
 	albumv1.RegisterAlbumServiceServer(server, albumv1.UnimplementedAlbumServiceServer{})
 	blogv1.RegisterBlogServiceServer(server, blogv1.UnimplementedBlogServiceServer{})
 	poiv1.RegisterPoiServiceServer(server, poiv1.UnimplementedPoiServiceServer{})
@@ -215,4 +231,114 @@ func readAll(tb testing.TB, r io.Reader) string {
 		tb.Fatal(err)
 	}
 	return string(b)
+}
+
+// uploads is a PhotoService that keeps what a call has sent when the call ends without an error, and has files.
+type uploads struct {
+	photov1.UnimplementedPhotoServiceServer
+	// refuse, unless nil, may end a call before its chunks are read.
+	refuse func(*photov1.UploadStart) error
+	// download answers for the files; breaksAt, unless 0, is where a file ends early.
+	download func(*photov1.DownloadRequest) (content string, err error)
+	breaksAt int
+
+	mu     sync.Mutex
+	starts []*photov1.UploadStart
+	kept   []upload
+	ended  chan error
+	asked  []*photov1.DownloadRequest
+}
+
+// upload is what a call has sent.
+type upload struct {
+	start *photov1.UploadStart
+	size  int
+	sum   [sha256.Size]byte
+}
+
+func newUploads() *uploads { return &uploads{ended: make(chan error, 100)} }
+
+func (u *uploads) Upload(stream grpc.ClientStreamingServer[photov1.UploadRequest, photov1.UploadResponse]) (err error) {
+	defer func() {
+		select {
+		case u.ended <- err:
+		default: // nobody counts them
+		}
+	}()
+	first, err := stream.Recv()
+	if err != nil {
+		return err
+	}
+	u.mu.Lock()
+	u.starts = append(u.starts, first.GetStart())
+	u.mu.Unlock()
+	if u.refuse != nil {
+		if err := u.refuse(first.GetStart()); err != nil {
+			return err
+		}
+	}
+	size, sum := 0, sha256.New()
+	for {
+		message, err := stream.Recv()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if n := len(message.GetChunk()); n == 0 || n > 262144 {
+			return fmt.Errorf("a chunk of %d bytes", n)
+		}
+		size += len(message.GetChunk())
+		sum.Write(message.GetChunk())
+	}
+	u.mu.Lock()
+	u.kept = append(u.kept, upload{first.GetStart(), size, [sha256.Size]byte(sum.Sum(nil))})
+	id := int64(len(u.kept))
+	u.mu.Unlock()
+	return stream.SendAndClose(&photov1.UploadResponse{Photo: &photov1.Photo{PhotoId: id}})
+}
+
+func (u *uploads) Download(r *photov1.DownloadRequest, stream grpc.ServerStreamingServer[photov1.DownloadResponse]) error {
+	u.mu.Lock()
+	u.asked = append(u.asked, r)
+	u.mu.Unlock()
+	content, err := u.download(r)
+	if err != nil {
+		return err
+	}
+	file := &photov1.DownloadFile{ContentType: "image/png", SizeBytes: int64(len(content))}
+	if r.GetSize() != photov1.PhotoSize_PHOTO_SIZE_ORIGINAL {
+		file.ContentType = "image/jpeg"
+	}
+	if err := stream.Send(&photov1.DownloadResponse{Part: &photov1.DownloadResponse_File{File: file}}); err != nil {
+		return err
+	}
+	if u.breaksAt > 0 {
+		content = content[:u.breaksAt]
+	}
+	for chunk := range slices.Chunk([]byte(content[r.GetOffset():]), 262144) {
+		if err := stream.Send(&photov1.DownloadResponse{Part: &photov1.DownloadResponse_Chunk{Chunk: chunk}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// asks returns the requests for files so far and forgets them.
+func (u *uploads) asks() []*photov1.DownloadRequest {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	asked := u.asked
+	u.asked = nil
+	return asked
+}
+
+// taken returns what was kept, and forgets it.
+func (u *uploads) taken() []upload {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	kept := u.kept
+	u.kept = nil
+	return kept
 }

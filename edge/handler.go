@@ -69,7 +69,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.exchanges.Put(x)
 	}()
 	reason, complete := h.conclude(x, h.answer(x))
-	h.config.Observe(r, Answer{x.function, reason, x.isLeftOut, x.response.status, x.response.bodyBytes, time.Since(began)})
+	h.config.Observe(r, Answer{x.function, reason, x.isLeftOut, x.response.status, x.response.bodyBytes,
+		time.Since(began)})
 	if !complete {
 		if !r.ProtoAtLeast(1, 1) {
 			x.response.reset()
@@ -100,7 +101,7 @@ func (h *handler) answer(x *exchange) (err error) {
 	}
 	isSession := h.config.HasConsole && h.config.PathPrefix.Trim(x.request.URL.Path) == SessionPath
 	if !isSession {
-		if file := photoFileAt(h.config.PathPrefix.Trim(x.request.URL.Path)); file != nil {
+		if file := fileAt(h.config.PathPrefix.Trim(x.request.URL.Path)); file != nil {
 			return h.serveFile(x, file)
 		}
 		if !h.config.PathPrefix.Serves(x.request.URL.Path) {

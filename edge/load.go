@@ -36,8 +36,8 @@ const (
 	// rate allows as many. A user may write a minute's worth at once.
 	clientBurst = 10 * time.Second
 	userBurst   = time.Minute
-	// readsPerRequest is how many entries and documents count as one request more of an address: about as many as a search
-	// reads for a small page.
+	// readsPerRequest is how many entries and documents count as one request more of an address:
+	// about as many as a search reads for a small page.
 	readsPerRequest = 2500
 	// missBurst has room for a page, or a crawler, that asks for many deleted contents at once.
 	missBurst = 5 * time.Minute
@@ -55,11 +55,13 @@ type Load struct {
 	ClientLongReplies *admission.PerKey
 	// ClientFormPieces limits the pieces of the forms of an address.
 	ClientFormPieces *admission.PerKey
-	// Uploads limits the requests with a file, which hold no slot in Requests, and ClientUploads those of an address.
+	// Uploads limits the requests with a file, which hold no slot in Requests, and ClientUploads
+	// those of an address.
 	Uploads       *admission.Gate
 	ClientUploads *admission.PerKey
-	// Clients limits the rate of requests per address, Users the rate of writes per user. Misses limits the
-	// reads that find nothing, per address: whoever guesses identifiers finds what is planned.
+	// Clients limits the rate of requests per address, Users the rate of writes per user. Misses
+	// limits the reads that find nothing, per address: a guess of an identifier may find a planned
+	// entry.
 	Clients, Users, Misses *admission.Rate
 }
 
@@ -67,18 +69,20 @@ type Load struct {
 func newLoad(f *Flags) Load {
 	share := debug.SetMemoryLimit(-1) / 3 // for replies that are made, and as much for those that are sent
 	return Load{
-		Requests:          admission.New(admission.Limits{Slots: int64(f.MaxRequests), Queue: f.MaxRequests, Wait: longestWait}),
+		Requests: admission.New(admission.Limits{Slots: int64(f.MaxRequests), Queue: f.MaxRequests,
+			Wait: longestWait}),
 		ReplyBytes:        admission.New(admission.Limits{Slots: share, Queue: math.MaxInt, Wait: longestWait}),
 		LongReplyBytes:    admission.New(admission.Limits{Slots: min(share, int64(f.MaxLongReplies)*listBytes)}),
 		FormPieces:        admission.New(admission.Limits{Slots: formPieces, Queue: formPieces, Wait: longestWait}),
 		ClientFormPieces:  admission.NewPerKey(clientFormPieces),
 		Zips:              admission.New(admission.Limits{Slots: zips}),
 		ClientLongReplies: admission.NewPerKey(f.ClientLongReplies),
-		Uploads:           admission.New(admission.Limits{Slots: int64(f.MaxUploads), Queue: f.MaxUploads, Wait: longestWait}),
-		ClientUploads:     admission.NewPerKey(f.ClientUploads),
-		Clients:           admission.NewRate(f.ClientRate, clientBurst, time.Now),
-		Users:             admission.NewRate(f.UserWrites/60, userBurst, time.Now),
-		Misses:            admission.NewRate(f.ClientMisses/60, missBurst, time.Now),
+		Uploads: admission.New(admission.Limits{Slots: int64(f.MaxUploads), Queue: f.MaxUploads,
+			Wait: longestWait}),
+		ClientUploads: admission.NewPerKey(f.ClientUploads),
+		Clients:       admission.NewRate(f.ClientRate, clientBurst, time.Now),
+		Users:         admission.NewRate(f.UserWrites/60, userBurst, time.Now),
+		Misses:        admission.NewRate(f.ClientMisses/60, missBurst, time.Now),
 	}
 }
 
@@ -101,8 +105,8 @@ func (l *Load) refuseUser(user operation.UserID) error {
 	return tooOften("TOO_MANY_WRITES", l.Users.Take(strconv.FormatInt(int64(user), 10)))
 }
 
-// chargeReads counts what the services read for a reply against the rate limit of requests, as far as one request of the
-// address does not have it.
+// chargeReads counts what the services read for a reply against the rate limit of requests, as far
+// as one request of the address does not have it.
 func (t *turn) chargeReads(count int32) {
 	if t.load.Clients == nil {
 		return
@@ -186,7 +190,8 @@ func (t *turn) growForm(ctx context.Context, size int) error {
 	return nil
 }
 
-// read appends bytes to a buffer until reading fails, io.EOF included. besides is the rest of the form.
+// read appends bytes to a buffer until reading fails, io.EOF included. besides is the rest of the
+// form.
 func (t *turn) read(ctx context.Context, from io.Reader, buffer []byte, besides int) ([]byte, error) {
 	for {
 		if len(buffer) == cap(buffer) {

@@ -11,8 +11,9 @@ import (
 )
 
 // TrustedOrigins are the origins of other sites whose pages may write with the cookies of their
-// visitors, and read replies. The flag is a comma-separated list such as https://waybook.example. The value null
-// stands for pages without an origin: local files, and frames that any site can sandbox.
+// visitors, and read replies. The flag is a comma-separated list such as https://waybook.example.
+// The value null stands for pages without an origin: local files, and frames that any site can
+// sandbox.
 type TrustedOrigins []string
 
 // nullOrigin is how browsers write that a page has no origin.
@@ -39,8 +40,8 @@ func (t *TrustedOrigins) Set(value string) error {
 	return nil
 }
 
-// canonicalOrigin returns an origin as browsers write it: in lower case, without the default port of its
-// scheme.
+// canonicalOrigin returns an origin as browsers write it: in lower case, without the default port
+// of its scheme.
 func canonicalOrigin(origin string) string {
 	origin = strings.ToLower(origin)
 	if strings.HasPrefix(origin, "http:") {
@@ -78,7 +79,7 @@ func (t TrustedOrigins) sites() sites {
 }
 
 // refuseOthers rejects a write from a page of another site. Such a page could write as its
-// visitor, log the visitor in as somebody else, or log the visitor out.
+// visitor, log the visitor in as another user, or log the visitor out.
 func (s sites) refuseOthers(r *http.Request) error {
 	if s.trustsNull && r.Header.Get("Origin") == nullOrigin {
 		return nil
@@ -89,13 +90,15 @@ func (s sites) refuseOthers(r *http.Request) error {
 	return nil
 }
 
-// isOwnPage reports whether Origin names the host of the request, where Sec-Fetch-Site does not decide. Proxies
-// write a default port into Host. It may be that of the other scheme, as one of them may end TLS.
+// isOwnPage reports whether Origin names the host of the request, where Sec-Fetch-Site does not
+// decide. Proxies write a default port into Host. It may be that of the other scheme, as one of
+// them may end TLS.
 func isOwnPage(r *http.Request) bool {
 	origin, err := url.Parse(canonicalOrigin(r.Header.Get("Origin")))
 	host := strings.ToLower(r.Host)
 	return err == nil && origin.Host != "" && r.Header.Get("Sec-Fetch-Site") == "" &&
-		(origin.Host == host || origin.Host == strings.TrimSuffix(host, ":80") || origin.Host == strings.TrimSuffix(host, ":443"))
+		(origin.Host == host || origin.Host == strings.TrimSuffix(host, ":80") ||
+			origin.Host == strings.TrimSuffix(host, ":443"))
 }
 
 // The headers of CORS for a trusted origin (rule 1.30). All replies share the values, so code must
@@ -126,8 +129,8 @@ func (s sites) share(header http.Header, r *http.Request) {
 	}
 }
 
-// preflight reports whether a browser asks what a page of a trusted origin may send, and if so sets
-// the headers of the answer.
+// preflight reports whether a browser asks what a page of a trusted origin may send, and if so
+// sets the headers of the answer.
 func (s sites) preflight(header http.Header, r *http.Request) bool {
 	if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" ||
 		!slices.Contains(s.origins, r.Header.Get("Origin")) {

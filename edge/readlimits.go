@@ -11,16 +11,17 @@ import (
 const (
 	// pageBytes is docstore.MaxPageBytes, the most that a page of a service has.
 	pageBytes = 128 << 10
-	// listBytes is what a reply holds that is sent in pieces: a page of photos and one of comments, or
-	// a page of summaries, and the piece that its client reads, which may be compressed besides.
+	// listBytes is what a reply holds that is sent in pieces: a page of photos and one of
+	// comments, or a page of summaries, and the piece that its client reads, which may be
+	// compressed besides.
 	listBytes = 2*pageBytes + 2*sendAt
 	// zips is the most replies that are compressed at a time. Each takes most of a megabyte, for
 	// as long as its client reads.
 	zips = 32
 )
 
-// goLong moves the request to LongReplyBytes, if there is room for so many bytes, and for a long reply
-// of this client.
+// goLong moves the request to LongReplyBytes, if there is room for so many bytes, and for a long
+// reply of this client.
 func (t *turn) goLong(bytes int) error {
 	if t.isLong {
 		return nil
@@ -52,8 +53,8 @@ func (t *turn) unzip() {
 	}
 }
 
-// countMisses does a read, or rejects it if earlier reads of the address found nothing too often. Another rejection than that
-// of all reads would still tell what exists.
+// countMisses does a read, or rejects it if earlier reads of the address found nothing too often.
+// Another rejection than that of all reads would still tell what exists.
 func (l *Load) countMisses(t *turn, read func() error) error {
 	if l.Misses == nil {
 		return read()

@@ -27,7 +27,8 @@ const (
 )
 
 var (
-	// errAnswered ends a request early: a HEAD request and a preflight need only the header, and a file is no document.
+	// errAnswered ends a request early: a HEAD request and a preflight need only the header, and a
+	// file is no document.
 	errAnswered = errors.New("the reply has been sent")
 	// errClientGone says that the client has left or reads too slowly.
 	errClientGone = errors.New("the client is gone or too slow")

@@ -23,7 +23,8 @@ func (h *handler) sessionUser(ctx context.Context, header http.Header) (operatio
 	}
 	ctx, cancel := context.WithTimeout(ctx, h.config.CallTimeout)
 	defer cancel()
-	_, err := h.config.Account.VerifySession(ctx, &accountv1.VerifySessionRequest{UserId: int64(session.User), Token: session.Token})
+	_, err := h.config.Account.VerifySession(ctx,
+		&accountv1.VerifySessionRequest{UserId: int64(session.User), Token: session.Token})
 	return session.User, err
 }
 

@@ -133,22 +133,6 @@ func TestALongListArrivesWholeAndInPieces(t *testing.T) {
 	}
 }
 
-func TestAShortListHasAContentLength(t *testing.T) {
-	server := serve(t, &fakes{pois: func(context.Context, *poiv1.ListPoisRequest) (*poiv1.ListPoisResponse, error) {
-		return &poiv1.ListPoisResponse{Summaries: []*typev1.Summary{{Id: 1, Title: "n"}}}, nil
-	}})
-	want := xmlBody("<status>SUCCESS</status><POIList><POI1><POIID>1</POIID><name>n</name></POI1></POIList>")
-	for _, method := range []string{http.MethodGet, http.MethodHead} {
-		response := fetch(t, method, server.URL+listPois)
-		if response.ContentLength != int64(len(want)) {
-			t.Errorf("%s: length %d, want %d", method, response.ContentLength, len(want))
-		}
-		if body := readAll(t, response.Body); method == http.MethodGet && body != want {
-			t.Errorf("got %s", body)
-		}
-	}
-}
-
 func TestTheFirstPageDoesNotWaitForTheSecond(t *testing.T) {
 	more := make(chan struct{})
 	server := serve(t, &fakes{pois: pausing(1, more)})
@@ -166,16 +150,17 @@ func TestTheFirstPageDoesNotWaitForTheSecond(t *testing.T) {
 
 func TestAListThatFailsEarlyIsAFailureAndALaterOneBreaksTheConnection(t *testing.T) {
 	away := status.Error(codes.Unavailable, "gone")
-	for pages, broken := range map[int]bool{0: false, 1: false, 40: true} {
-		server := serve(t, &fakes{pois: failing(pages, away)})
-		response := fetch(t, http.MethodGet, server.URL+listPois)
-		body, err := io.ReadAll(response.Body)
-		if broken != (err != nil) || strings.Contains(string(body), "</response>") == broken {
-			t.Errorf("%d pages: %v after %d bytes", pages, err, len(body))
-		}
-		if !broken && (response.StatusCode != http.StatusServiceUnavailable || string(body) != failed("SERVICE UNAVAILABLE")) {
-			t.Errorf("%d pages: %d %s", pages, response.StatusCode, body)
-		}
+	for _, pages := range []int{0, 1} {
+		synctest.Test(t, func(t *testing.T) { // the failure comes before the wait for it ends
+			w := get(newEdge(t, &fakes{pois: failing(pages, away)}), "func=getCategoryPOIList&category=1")
+			if w.Code != http.StatusServiceUnavailable || w.Body.String() != failed("SERVICE UNAVAILABLE") {
+				t.Errorf("%d pages: %d %s", pages, w.Code, w.Body)
+			}
+		})
+	}
+	response := fetch(t, http.MethodGet, serve(t, &fakes{pois: failing(40, away)}).URL+listPois)
+	if body, err := io.ReadAll(response.Body); err == nil || strings.Contains(string(body), "</response>") {
+		t.Errorf("40 pages: %v after %d bytes", err, len(body))
 	}
 }
 
@@ -197,17 +182,6 @@ func TestAListThatFailsLaterResetsTheConnectionOfAnHTTP10Client(t *testing.T) {
 	}
 	if open := limits.Stats().Open; open != 0 {
 		t.Errorf("%d connections are open", open)
-	}
-}
-
-func TestHeadOfALongListStopsEarly(t *testing.T) {
-	server, stopped := endless(t)
-	response := fetch(t, http.MethodHead, server.URL+listPois)
-	if response.StatusCode != 200 || response.Header.Get("Content-Type") != "text/xml; charset=utf-8" {
-		t.Errorf("got %d %v", response.StatusCode, response.Header)
-	}
-	if asked := <-stopped; asked == tooMany {
-		t.Error("the edge asked for everything")
 	}
 }
 
@@ -261,22 +235,6 @@ func TestTheCallTimeoutBoundsEachPageAndNotTheList(t *testing.T) {
 		}()
 		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, listPois, nil))
 	})
-}
-
-func TestAnHTTP10ClientGetsAWholeList(t *testing.T) {
-	server := serve(t, &fakes{pois: poiPages(10, nil)})
-	connection, err := net.Dial("tcp", server.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer connection.Close()
-	fmt.Fprintf(connection, "GET %s HTTP/1.0\r\n\r\n", listPois)
-	reply := readAll(t, connection)
-	head, body, _ := strings.Cut(reply, "\r\n\r\n")
-	if strings.Contains(head, "chunked") || strings.Contains(head, "gzip") || strings.Count(body, "<name>") != 5000 {
-		t.Errorf("got %s and %d bytes", head, len(body))
-	}
-	checkDocument(t, "XML", body)
 }
 
 // The next two tests need real connections, whose deadlines do not use the fake clock.

@@ -12,14 +12,16 @@ import (
 const (
 	// uploadTime bounds an upload. A client of 35 kB a second sends the largest photo in it.
 	uploadTime = 10 * time.Minute
-	// discardBytes and discardTime bound what is read of a body whose request has failed. Clients that send everything
-	// before they read would get no reply if the edge closed the connection at once.
+	// discardBytes and discardTime bound what is read of a body whose request has failed. Clients
+	// that send everything before they read would get no reply if the edge closed the connection
+	// at once.
 	discardBytes = 32 << 20
 	discardTime  = 10 * time.Second
 )
 
-// parts is a multipart body, which is read as it arrives: the fields of a form, and after them one file at most.
-// Read reads the file. It returns io.EOF when the whole body has arrived, and other failures of the client as such.
+// parts is a multipart body, which is read as it arrives: the fields of a form, and after them one
+// file at most. Read reads the file. It returns io.EOF when the whole body has arrived, and other
+// failures of the client as such.
 type parts struct {
 	body  partsReader
 	multi *form.Multipart
@@ -28,9 +30,11 @@ type parts struct {
 	fileLeft int64
 }
 
-// readParts reads the fields of a multipart body. It leaves the file to an operation that takes one.
+// readParts reads the fields of a multipart body. It leaves the file to an operation that takes
+// one.
 func (x *exchange) readParts(contentType form.ContentType, limit int64) (err error) {
-	p := &parts{body: partsReader{x: x, left: limit, size: len(x.request.URL.RawQuery)}, fileLeft: x.config.MaxPhotoBytes}
+	p := &parts{body: partsReader{x: x, left: limit, size: len(x.request.URL.RawQuery)},
+		fileLeft: x.config.MaxPhotoBytes}
 	x.parts = p
 	if p.multi, err = form.NewMultipart(&p.body, contentType.Boundary, contentType.Charset); err != nil {
 		return err
@@ -106,11 +110,12 @@ func (p *parts) discard() {
 	_, _ = io.CopyN(io.Discard, p.body.x.request.Body, discardBytes)
 }
 
-// partsReader reads a body: fields within the limits of every form, and the file within its own. Its errors are the
-// failures of the client, and io.EOF.
+// partsReader reads a body: fields within the limits of every form, and the file within its own.
+// Its errors are the failures of the client, and io.EOF.
 type partsReader struct {
 	x *exchange
-	// left is how many more bytes the fields may have, and size how many the form has, with its query.
+	// left is how many more bytes the fields may have, and size how many the form has, with its
+	// query.
 	left int64
 	size int
 	// until is when a file must have arrived; zero before the file.

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
-	"mime/multipart"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -306,30 +305,4 @@ func waitFor(t *testing.T, isSo func() bool) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	t.Fatal("it takes too long")
-}
-
-// What mime/multipart writes arrives as it was.
-func TestAFileOfALibraryArrives(t *testing.T) {
-	f := &fakes{photos: newUploads()}
-	var body bytes.Buffer
-	writer := multipart.NewWriter(&body)
-	for name, value := range map[string]string{"func": "addPhoto", "albumID": "12"} {
-		if err := writer.WriteField(name, value); err != nil {
-			t.Fatal(err)
-		}
-	}
-	part, err := writer.CreateFormFile("photo", "a.jpg")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := part.Write([]byte("content")); err != nil {
-		t.Fatal(err)
-	}
-	if err := writer.Close(); err != nil {
-		t.Fatal(err)
-	}
-	w := postAs(newEdge(t, f, withUploads(100)), writer.FormDataContentType(), Path, body.String())
-	if kept := f.photos.taken(); len(kept) != 1 || kept[0].sum != sha256.Sum256([]byte("content")) {
-		t.Errorf("got %s", w.Body)
-	}
 }

@@ -37,7 +37,7 @@ const sentences: Record<string, Title> = {
     '此電子郵件已有帳號。請登入，或改用其他電子郵件。',
   ],
   REGISTRATION_CLOSED: [
-    'Nobody can create an account here. Ask the operator for one.',
+    'Registration is closed here. Ask the operator for an account.',
     '此服務不開放註冊。請洽管理者。',
   ],
   INVITATION_INVALID: [
@@ -67,13 +67,14 @@ const sentences: Record<string, Title> = {
     '此檔案已損壞。請用圖片程式開啟並重新儲存後再新增。',
   ],
   UPLOADS_OFF: ['This server takes no photos. Ask its operator to allow it.', '此伺服器不接受上傳相片。請洽管理者。'],
+  ICON_NOT_FOUND: ['This picture was replaced. Reload the page.', '此頭像已更換。請重新載入頁面。'],
   COMMENT_NOT_FOUND: ['This comment was removed. Reload the page.', '此留言已被移除。請重新載入頁面。'],
   COMMENT_LIMIT_REACHED: [
     'You have as many comments here as one user may have. Remove one first.',
     '您在這裡的留言已達上限。請先移除一則。',
   ],
   ALREADY_VOTED: ['You have already voted here. Each user has one vote.', '您已投過票。每位使用者只能投一次。'],
-  CONFLICT: ['Somebody else changed this at the same time. Try again.', '有人同時做了變更。請再試一次。'],
+  CONFLICT: ['Another user changed this at the same time. Try again.', '有人同時做了變更。請再試一次。'],
   INTERNAL_ERROR: [
     'The server made an error. Try again; if it fails again, send the details to the operator.',
     '伺服器發生錯誤。請再試一次；若仍失敗，請將詳細資料告知管理者。',

@@ -308,7 +308,7 @@ func checkEntrance(c *cluster, complain complain) {
 			complain("the route leads to %v", to)
 		}
 	}
-	if !slices.Equal(paths, []string{"/API.php", "/api.php", "/upload/album", "/upload/poi"}) {
+	if !slices.Equal(paths, []string{"/API.php", "/api.php", "/upload/album", "/upload/poi", "/upload/user"}) {
 		complain("the paths from outside are %v", paths)
 	}
 	set := c.environment(&c.behind(&metav1.LabelSelector{MatchLabels: service.Spec.Selector})[0].pod.Containers[0], "")

@@ -6,7 +6,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"testing"
 
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	appsv1 "k8s.io/api/apps/v1"
@@ -30,22 +29,6 @@ func (v variant) external() map[string][]string {
 		secrets["waybook-public-tls"] = []string{"tls.crt", "tls.key"}
 	}
 	return secrets
-}
-
-func TestTheReadmeNamesTheSecretsThatOperatorsCreate(t *testing.T) {
-	readme, err := os.ReadFile("../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, v := range variants() {
-		for name, keys := range v.external() {
-			for _, word := range append(keys, name) {
-				if !strings.Contains(string(readme), "`"+word+"`") {
-					t.Errorf("%v: the README does not name %s", v, word)
-				}
-			}
-		}
-	}
 }
 
 // checkReferences checks that every Secret, ConfigMap, key and volume that is named exists, and that each of them

@@ -9,24 +9,23 @@ import (
 // albums are the identifiers of albums whose titles are marks.
 type albums []int64
 
-// mark is in the reply to one request of a connection, so it says which one was answered.
+// mark is in the title of an album, so it says for which request a reply is.
 func mark(n int) string { return fmt.Sprintf("mark-%d-", n) }
 
-// hosts says which hosts a port answers for. The admin port names others in its refusal.
-type hosts int
-
-const (
-	anyHost hosts = iota
-	ownHosts
-)
+// request is a request that needs a reply. album is the one that it asks for.
+type request struct {
+	method string
+	album  int64
+}
 
 // writer writes the bytes of one connection.
 type writer struct {
 	random *rand.Rand
 	albums albums
-	hosts  hosts
-	// next is the mark of the next request.
-	next int
+	// sent are the requests that need a reply, each with its own. isWild says that requests are malformed in ways that servers
+	// disagree about: any number of replies is right.
+	sent   []request
+	isWild bool
 }
 
 // pick returns one of some values. The first is the most frequent, so that most requests are wrong in few ways.
@@ -39,19 +38,42 @@ func (w *writer) pick(values ...string) string {
 
 func (w *writer) oneIn(n int) bool { return w.random.IntN(n) == 0 }
 
-// stream returns some requests, of which bytes may be changed.
+// stream returns the requests of a connection. In half of the connections they are well-formed.
 func (w *writer) stream() []byte {
+	w.isWild = w.oneIn(2)
 	var b strings.Builder
-	for range 1 + w.random.IntN(6) {
-		b.WriteString(w.request())
+	for count := 1 + w.random.IntN(6); count > 0; count-- {
+		if w.isWild {
+			b.WriteString(w.wild())
+		} else {
+			b.WriteString(w.plain(count == 1))
+		}
 	}
 	stream := []byte(b.String())
-	if w.oneIn(3) {
+	if w.isWild && w.oneIn(2) {
 		for range 1 + w.random.IntN(3) {
 			stream = w.mutated(stream)
 		}
 	}
 	return stream
+}
+
+// plain returns a well-formed request. A body may hold another one, for an album that no request asks for.
+func (w *writer) plain(isLast bool) string {
+	number := len(w.sent)
+	asks := request{[]string{"GET", "POST", "HEAD", "PUT", "OPTIONS"}[w.random.IntN(5)], w.albums[number]}
+	w.sent = append(w.sent, asks)
+	form := fmt.Sprintf("func=getAlbum&albumID=%d", asks.album)
+	head := asks.method + " " + w.pick("/API.php", "/api.php", "/", "/healthz", "/x") + "?" + form + " HTTP/1.1\r\nHost: localhost\r\n"
+	hidden := fmt.Sprintf("GET /API.php?func=getAlbum&albumID=%d HTTP/1.1\r\nHost: localhost\r\n\r\n", w.albums[len(w.albums)-1])
+	switch body := w.pick(form, hidden, form+"&y="+strings.Repeat("y", w.random.IntN(100_000))); {
+	case asks.method != "POST" && asks.method != "PUT":
+		return head + "\r\n"
+	case isLast && w.oneIn(2): // a chunked request ends its connection
+		return head + fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", len(body), body) + hidden
+	default:
+		return head + fmt.Sprintf("Content-Type: application/x-www-form-urlencoded\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	}
 }
 
 // mutated returns the stream with a byte or a part of it changed.
@@ -81,15 +103,13 @@ func (w *writer) mutated(stream []byte) []byte {
 	}
 }
 
-// request returns a request that is well-formed, or malformed in a way that servers disagree about.
-func (w *writer) request() string {
-	number := w.next
-	w.next++
-	method := w.pick("GET", "POST", "POST", "HEAD", "OPTIONS", "PUT", "get", "CONNECT", "M-SEARCH", "G T", "")
-	form := fmt.Sprintf("func=getAlbum&albumID=%d&x=%s", w.albums[number%len(w.albums)], mark(number))
-	target := w.pick("/API.php?"+form, "/api.php?"+form, "/x/"+mark(number), "/", "/API.php", "/healthz", "/readyz", "/metrics",
+// wild returns a request that is well-formed, or malformed in a way that servers disagree about.
+func (w *writer) wild() string {
+	method := w.pick("GET", "POST", "POST", "OPTIONS", "PUT", "get", "CONNECT", "M-SEARCH", "G T", "")
+	form := fmt.Sprintf("func=getAlbum&albumID=%d", w.albums[w.random.IntN(len(w.albums))])
+	target := w.pick("/API.php?"+form, "/api.php?"+form, "/x", "/", "/API.php", "/healthz", "/readyz", "/metrics",
 		"*", "http://x/API.php?"+form, "/%zz", "/\x01", "//x", "/API.php?"+strings.Repeat("x", 9000), "")
-	lines := []string{"Host: " + w.pick(w.host(number), "", "a b", "x\r\nHost: y", "[::1]:80", "127.0.0.1"), "X-Filler: " + mark(number)}
+	lines := []string{"Host: " + w.pick("localhost", "", "a b", "x\r\nHost: y", "[::1]:80", "127.0.0.1"), "X-Filler: x"}
 	if w.oneIn(20) {
 		lines = lines[1:]
 	}
@@ -118,22 +138,12 @@ func (w *writer) request() string {
 	return method + " " + target + " " + version + end + strings.Join(lines, end) + end + end + body
 }
 
-// host returns a host that the port answers for, or one that it names in its refusal.
-func (w *writer) host(number int) string {
-	if w.hosts == anyHost || w.oneIn(2) {
-		return "localhost"
-	}
-	return mark(number) + ".example"
-}
-
-// body returns a body and the fields that say how long it is. A body may hold a request for an album that no other request of the
-// connection asks for, so no later reply may have its mark.
+// body returns a body and the fields that say how long it is.
 func (w *writer) body(form string) (framing, body string) {
 	body = form
 	switch w.random.IntN(6) {
 	case 0:
-		album := w.albums[(w.next+len(w.albums)-2)%len(w.albums)]
-		body = fmt.Sprintf("GET /API.php?func=getAlbum&albumID=%d HTTP/1.1\r\nHost: localhost\r\n\r\n", album)
+		body = "GET /API.php?" + form + " HTTP/1.1\r\nHost: localhost\r\n\r\n"
 	case 1:
 		body = ""
 	case 2:

@@ -1,5 +1,5 @@
-// Package conformance runs the suite of the storage port on the mongo engine over the real wire
-// protocol. The long form runs every case on FerretDB, the short form those in which engines differ most.
+// Package conformance has the suite of the storage port. It runs it on the embedded engine, on the mongo engine over the real wire protocol,
+// and on what tests put in their place. The long form runs every case on FerretDB, the short form those in which engines differ most.
 package conformance
 
 import (
@@ -15,16 +15,15 @@ import (
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	enginemongo "github.com/waybook/waybook/internal/docstore/mongo"
 	"github.com/waybook/waybook/internal/longform"
-	"github.com/waybook/waybook/internal/storetest"
 )
 
 // ferretSettings reduce the amount of data, because FerretDB answers every query with a scan.
 // With the race detector, which makes it much slower, no deletion takes several chunks.
-func ferretSettings() storetest.Settings {
+func ferretSettings() suiteSettings {
 	if hasRaceDetector {
-		return storetest.Settings{Programs: 10, Many: 300}
+		return suiteSettings{programs: 10, many: 300}
 	}
-	return storetest.Settings{Programs: 30, Many: 300, Deleted: 11_000, IsShort: !longform.Selected()}
+	return suiteSettings{programs: longform.Number(5, 30), many: 300, deleted: 11_000, isShort: !longform.Selected()}
 }
 
 func TestMongoEngineOnAReplicaSet(t *testing.T) {
@@ -38,7 +37,7 @@ func TestMongoEngineOnAReplicaSet(t *testing.T) {
 func TestMongoEngineOnMongoDB44(t *testing.T) {
 	t.Parallel()
 	settings := ferretSettings()
-	settings.IsShort, settings.LeftOut = true, storetest.OfChanges()
+	settings.isShort, settings.programs, settings.leftOut = true, 2, ofChanges()
 	for name, config := range map[string]mongowire.Config{
 		"replica set": {Plays: mongowire.Version44}, "mongos": {Plays: mongowire.Version44, Role: mongowire.Router},
 	} {
@@ -46,24 +45,6 @@ func TestMongoEngineOnMongoDB44(t *testing.T) {
 			t.Parallel()
 			runAll(t, mongotest.StartServer(t, config).URI(mongotest.Database()), settings)
 		})
-	}
-}
-
-// Replies are cut, so that cursors are left open. Each is closed on the router that opened it.
-func TestMongoEngineOnTwoRouters(t *testing.T) {
-	t.Parallel()
-	longform.Only(t)
-	const smallBatch = 300
-	first := mongotest.StartServer(t, mongowire.Config{Role: mongowire.Router, MaxBatch: smallBatch})
-	second := mongotest.StartServer(t, mongowire.Config{Role: mongowire.Router, MaxBatch: smallBatch, Beside: first})
-	uri := strings.Replace(first.URI(mongotest.Database()), first.Address(), first.Address()+","+second.Address(), 1)
-	settings := ferretSettings()
-	settings.IsShort = true
-	runAll(t, uri, settings)
-	for i, router := range []*mongowire.Server{first, second} {
-		if killed, notFound := router.Count("killCursors"), router.CursorsNotFound(); killed == 0 || notFound > 0 {
-			t.Errorf("router %d was asked %d times to kill cursors and had not opened %d", i+1, killed, notFound)
-		}
 	}
 }
 
@@ -94,7 +75,7 @@ func checkShapes(t *testing.T, server *mongowire.Server) {
 
 func TestMongoEngineOnARealServer(t *testing.T) {
 	t.Parallel()
-	runAll(t, mongotest.OnRealServer(t), storetest.Settings{Deleted: 11_000})
+	runAll(t, mongotest.OnRealServer(t), suiteSettings{deleted: 11_000})
 }
 
 // This runs few programs; set -rapid.checks to run more.
@@ -114,19 +95,19 @@ func TestTheMongoEngineDoesWhatTheEmbeddedOneDoesOnEachStore(t *testing.T) {
 					t.Error(err)
 				}
 			})
-			storetest.SideBySide(t, 30, inFile, open(t, uri, mongotest.NewDatabase(t, uri)))
+			sideBySide(t, 30, inFile, open(t, uri, mongotest.NewDatabase(t, uri)))
 		})
 	}
 }
 
-func runAll(t *testing.T, uri string, settings storetest.Settings) {
+func runAll(t *testing.T, uri string, settings suiteSettings) {
 	t.Run("store", func(t *testing.T) {
-		storetest.RunWith(t, settings, func(t *testing.T) docstore.Engine {
+		runSuite(t, settings, func(t *testing.T) docstore.Engine {
 			return open(t, uri, mongotest.NewDatabase(t, uri))
 		})
 	})
 	t.Run("store that is reopened", func(t *testing.T) {
-		storetest.RunReopening(t, func(t *testing.T) func(*testing.T) docstore.Engine {
+		runReopening(t, reopeningCases(), func(t *testing.T) func(*testing.T) docstore.Engine {
 			database := mongotest.NewDatabase(t, uri)
 			return func(t *testing.T) docstore.Engine { return open(t, uri, database) }
 		})

@@ -52,7 +52,7 @@ func TestNoMutantSurvives(t *testing.T) {
 		t.Run(m.Name, func(t *testing.T) {
 			t.Parallel()
 			args := []string{"-test.v", "-test.run=^" + strings.ReplaceAll(regexp.QuoteMeta(m.Test), "/", "$/^") + "$"}
-			if slices.Contains([]string{"storetest", "keys", "conformance"}, filepath.Base(m.Package)) { // those that use rapid
+			if slices.Contains([]string{"keys", "conformance"}, filepath.Base(m.Package)) { // those that use rapid
 				args = append(args, "-rapid.seed=1", "-rapid.nofailfile", "-rapid.shrinktime=1ms")
 			}
 			output, failed := built.Run(t, m, m.Package, testTimeout, []string{"WAYBOOK_LONG=1"}, args...) // the short form lacks some of the tests

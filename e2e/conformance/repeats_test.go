@@ -3,6 +3,7 @@ package conformance
 import (
 	"errors"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/waybook/waybook/e2e/mongotest"
@@ -78,5 +79,39 @@ func TestAChangeThatIsRepeatedReturnsWhatItReturnedFirst(t *testing.T) {
 	}
 	if got, err := notes.Get(t.Context(), 1); got != (note{ID: 1, Text: "text", Count: 9, Other: 7}) || err != nil {
 		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+// Neither is a document taken for absent whose read breaks off: it is read again once, and then the read fails.
+func TestAReadIsSentAgainWhoseReplyIsLost(t *testing.T) {
+	t.Parallel()
+	server := mongotest.StartServer(t, mongowire.Config{})
+	notes, err := docstore.Open[int64, note](t.Context(), open(t, server.URI(""), mongotest.Database()), docstore.Spec{Name: "notes", ID: docstore.Int64})
+	if err == nil {
+		err = notes.Insert(t.Context(), note{ID: 1, Text: "text"})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for lost, want := range map[int32]error{1: nil, 10: docstore.ErrUnavailable} {
+		var left atomic.Int32
+		left.Store(lost)
+		server.SetFaults(func(command mongowire.Command) mongowire.Fault {
+			if command.Name == "find" && left.Add(-1) >= 0 {
+				return mongowire.Fault{Kind: mongowire.CutAfter}
+			}
+			return mongowire.Fault{}
+		})
+		found := 0
+		var failed error
+		for batch, err := range notes.Batches(t.Context(), docstore.Query{Where: docstore.All(docstore.IDIndex), Limit: 10}) {
+			found, failed = found+len(batch), err
+			if err != nil {
+				break
+			}
+		}
+		if !errors.Is(failed, want) || (want == nil) != (found == 1) {
+			t.Errorf("after %d lost replies: %d documents, %v", lost, found, failed)
+		}
 	}
 }

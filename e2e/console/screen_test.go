@@ -6,7 +6,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/internal/longform"
@@ -149,16 +148,31 @@ func TestNothingOfThePageViolatesItsPolicy(t *testing.T) {
 	}
 }
 
-func TestThePageIsSmallBeforeTheMapIsOpened(t *testing.T) {
-	longform.Only(t)
-	p := open(t, start(t), "#/explore")
-	p.awaitElement(id("send"))
-	p.awaitQuiet()
-	loaded := value[float64](p, `[...performance.getEntriesByType('resource'), ...performance.getEntriesByType('navigation')]
-		.filter(each => !each.name.includes('.php')).reduce((sum, each) => sum + each.encodedBodySize, 0)`)
-	if loaded < 10_000 || loaded > 300_000 {
-		t.Errorf("the page loads %.0f bytes", loaded)
+// maxShift is half of the layout shift that is good by the measure of Web Vitals.
+const maxShift = 0.05
+
+func TestPagesAreSmallAndDoNotShift(t *testing.T) {
+	process := start(t)
+	made := fillTravels(t, process)
+	for name, c := range map[string]struct {
+		place string
+		most  float64
+	}{
+		"home": {"#/", 100_000}, "album": {fmt.Sprintf("#/read/album/%d", made.album), 100_000}, "map": {"#/map?at=25.03,121.56,12", 250_000},
+	} {
+		p := open(t, process, c.place)
+		p.awaitElement(content(name))
+		p.awaitQuiet()
+		loaded := value[float64](p, `[...performance.getEntriesByType('resource'), ...performance.getEntriesByType('navigation')]
+			.filter(each => !each.name.includes('.php') && !each.name.includes('/upload/')).reduce((sum, each) => sum + each.encodedBodySize, 0)`)
+		shift := value[float64](p, `new Promise(done => {
+			new PerformanceObserver(list => done(list.getEntries().reduce((sum, each) => sum + (each.hadRecentInput ? 0 : each.value), 0)))
+				.observe({ type: 'layout-shift', buffered: true })
+			setTimeout(() => done(0), 500)
+		})`)
+		t.Logf("%s: %.0f kB, layout shift %.3f", name, loaded/1000, shift)
+		if loaded < 10_000 || loaded > c.most || shift > maxShift {
+			t.Errorf("%s loads %.0f bytes, limit %.0f, and shifts by %.3f", name, loaded, c.most, shift)
+		}
 	}
-	paint := value[float64](p, `performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0`)
-	t.Logf("%.0f kB before the map, first paint after %s", loaded/1000, time.Duration(paint)*time.Millisecond)
 }

@@ -75,6 +75,17 @@ func TestPhotosAreAddedShownLargeAndRemoved(t *testing.T) {
 	p.shot("lightbox")
 	p.show(screen{width: 390, height: 844, scheme: "dark"})
 	p.shot("lightbox-390")
+	// The owner describes it. Arrows move in the text, and Escape leaves only the form.
+	p.click(id("describe-photo"))
+	p.fill(id("describe-form")+" textarea", "given up")
+	p.press(kb.ArrowLeft)
+	p.press("\x1b")
+	p.await("no form", `document.querySelector('[data-testid="describe-form"]') === null`)
+	p.click(id("describe-photo"))
+	p.fill(id("describe-form")+" textarea", "晴天的山")
+	p.shot("describe-390")
+	p.click(id("describe-form") + " button")
+	p.awaitText(id("lightbox"), "晴天的山 2 of 3")
 	value[bool](p, `(dialog => {
 		const touch = x => new Touch({ identifier: 1, target: dialog, clientX: x, clientY: 300 })
 		dialog.dispatchEvent(new TouchEvent('touchstart', { bubbles: true, touches: [touch(300)] }))

@@ -22,25 +22,19 @@ type library struct {
 var (
 	phpCurl = library{name: "PHP with its extension curl", command: []string{"php", "-r", "exit(extension_loaded('curl') ? 0 : 1);"}}
 	phpXML  = library{name: "PHP with its extension SimpleXML", command: []string{"php", "-r", "exit(extension_loaded('simplexml') ? 0 : 1);"}}
-	phpOnly = library{name: "PHP", command: []string{"php", "-v"}}
 	java    = library{name: "javac", command: []string{"javac", "-version"}}
 	apache  = library{name: "Apache HttpClient 4 (" + apacheJars + ")", command: append([]string{"ls"}, strings.Split(apacheJars, ":")...)}
 	python  = library{name: "Python 3", command: []string{"python3", "-V"}}
 	lwp     = library{name: "Perl with LWP", command: []string{"perl", "-MLWP::UserAgent", "-e", "1"}}
 	perlXML = library{name: "Perl with XML::LibXML", command: []string{"perl", "-MXML::LibXML", "-e", "1"}}
-	tiny    = library{name: "Perl with HTTP::Tiny", command: []string{"perl", "-MHTTP::Tiny", "-e", "1"}}
 	tcl     = library{name: "Tcl with its package http", command: []string{"tclsh"}, input: "exit [catch {package require http}]\n"}
 	tdom    = library{name: "Tcl with the package tdom", command: []string{"tclsh"}, input: "exit [catch {package require tdom}]\n"}
 	curl    = library{name: "curl", command: []string{"curl", "-V"}}
-	bash    = library{name: "bash", command: []string{"bash", "-c", ""}}
 	dotnet  = library{name: "the .NET SDK", command: []string{"dotnet", "--version"}}
 )
 
 // apacheJars are the files of Apache HttpClient, where Debian's libhttpclient-java has them.
 const apacheJars = "/usr/share/java/httpclient.jar:/usr/share/java/httpcore.jar:/usr/share/java/commons-logging.jar:/usr/share/java/commons-codec.jar"
-
-// classpath is that of the compiled programs.
-func classpath() string { return classes + ":" + apacheJars }
 
 func (l *library) isInstalled() bool {
 	command := exec.Command(l.command[0], l.command[1:]...)
@@ -58,38 +52,24 @@ func need(t *testing.T, libraries []library) {
 	}
 }
 
-// compileJava compiles the Java programs of the document and of testdata, as far as the libraries
-// that they need are installed.
-func compileJava(folder string) error {
+// compileJava compiles the Java programs of the page, as far as the libraries that they need are installed.
+func compileJava(programs map[string]string, folder string) error {
 	if !java.isInstalled() {
 		return nil
-	}
-	sources, err := filepath.Glob("testdata/*.java")
-	if err != nil {
-		return err
-	}
-	all, err := programs()
-	if err != nil {
-		return err
 	}
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
-	for name, text := range all {
-		if filepath.Ext(name) != ".java" {
+	args := []string{"-encoding", "UTF-8", "-d", folder, "-cp", apacheJars}
+	for name, text := range programs {
+		if filepath.Ext(name) != ".java" || strings.HasPrefix(name, "Apache") && !apache.isInstalled() {
 			continue
 		}
 		path := filepath.Join(folder, name)
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			return err
 		}
-		sources = append(sources, path)
-	}
-	args := []string{"-encoding", "UTF-8", "-d", folder, "-cp", classpath()}
-	for _, source := range sources {
-		if !strings.HasPrefix(filepath.Base(source), "Apache") || apache.isInstalled() {
-			args = append(args, source)
-		}
+		args = append(args, path)
 	}
 	if output, err := exec.Command("javac", args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("javac: %w\n%s", err, output)

@@ -30,12 +30,9 @@ func servePage(t *testing.T) (origin string) {
 	return server.URL
 }
 
-// openPage opens the page of an origin. It skips the test if there is no browser.
-func openPage(t *testing.T, origin string) *page {
+// openPage opens the page of an origin.
+func openPage(t *testing.T, browser context.Context, origin string) *page {
 	t.Helper()
-	if browser == nil {
-		t.Skip("SKIPPED: Chromium is not installed, so this client was not run")
-	}
 	ctx, end := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
 	t.Cleanup(func() {
 		_ = chromedp.Cancel(ctx)
@@ -64,23 +61,4 @@ func (p *page) call(script, function string, args ...any) (string, error) {
 	defer cancel()
 	return chromedp.Run(ctx, chromedp.Evaluate[string](
 		fmt.Sprintf("(() => { %s\nreturn %s(...%s) })()", script, function, encoded), chromedp.EvalAwaitPromise))
-}
-
-// sender sends by fetch, with the cookies of the page's visitor.
-func (p *page) sender(address string) sender {
-	const script = `async function send(url, method, fields) {
-		const form = new URLSearchParams()
-		for (let i = 0; i < fields.length; i += 2) form.set(fields[i], fields[i + 1])
-		const isRead = method === 'GET'
-		const reply = await fetch(isRead ? url + '?' + form : url, { method, credentials: 'include', body: isRead ? undefined : form })
-		return await reply.text()
-	}`
-	return func(t *testing.T, method string, fields ...string) string {
-		t.Helper()
-		reply, err := p.call(script, "send", address, method, fields)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return reply
-	}
 }

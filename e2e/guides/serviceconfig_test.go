@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
@@ -80,37 +79,6 @@ func TestTheServiceConfigsNameAllReads(t *testing.T) {
 		}
 		if found, err := os.ReadFile(path); err != nil || !bytes.Equal(found, want) {
 			t.Errorf("%s is stale: run go test ./guides -run TheServiceConfigs -update, in e2e: %v", path, err)
-		}
-	}
-}
-
-func TestTheServiceConfigOfThePageIsThatOfTheFile(t *testing.T) {
-	t.Parallel()
-	decode := func(text string) (config map[string]any, names []any) {
-		if err := json.Unmarshal([]byte(text), &config); err != nil {
-			t.Fatal(err)
-		}
-		policy := config["methodConfig"].([]any)[0].(map[string]any)
-		names = policy["name"].([]any)
-		delete(policy, "name")
-		return config, names
-	}
-	blocks, err := examples.Blocks(callersPage)
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := slices.IndexFunc(blocks, func(block examples.Block) bool { return block.Language == "json" })
-	if at < 0 {
-		t.Fatal("the page has no service config")
-	}
-	shown, names := decode(blocks[at].Text)
-	want, all := decode(read(t, retries))
-	if diff := cmp.Diff(want, shown); diff != "" {
-		t.Errorf("the page shows another service config than %s (-file +page):\n%s", retries, diff)
-	}
-	for _, name := range names {
-		if !slices.ContainsFunc(all, func(each any) bool { return cmp.Equal(each, name) }) {
-			t.Errorf("the page retries %v, which %s does not", name, retries)
 		}
 	}
 }

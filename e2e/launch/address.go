@@ -9,12 +9,12 @@ import (
 	"testing"
 )
 
-// The ports of Address lie below those that a system gives to whoever asks for any port, which
+// The ports of Address lie below those that a system gives to programs that ask for any port, which
 // includes the near end of each connection. Linux begins at 32768, other systems at 49152.
 const firstPort, ports = 20_000, 10_000
 
 // Address returns an address of this machine for a program that listens at it later, or again after its
-// end. Nobody else gets it until the test ends: no connection, no listener on any port, and no other
+// end. No other test gets it until the test ends: no connection, no listener on any port, and no other
 // caller of Address.
 func Address(t testing.TB) string {
 	t.Helper()

@@ -41,22 +41,7 @@ func Build(directory string, how Make, packages ...string) error {
 		return err
 	}
 	defer unlock()
-	if err := BuildAlone(shared, how, packages...); err != nil {
-		return err
-	}
-	for _, program := range packages {
-		name := path.Base(program)
-		if err := os.Symlink(filepath.Join(shared, name), filepath.Join(directory, name)); err != nil && !errors.Is(err, fs.ErrExist) {
-			return err
-		}
-	}
-	return nil
-}
-
-// BuildAlone is Build for programs that only one test needs. Packages may begin with flags of go
-// build.
-func BuildAlone(directory string, how Make, packages ...string) error {
-	args := building(directory)
+	args := building(shared)
 	if how.isRaced() {
 		args = append(args, "-race")
 	}
@@ -68,6 +53,12 @@ func BuildAlone(directory string, how Make, packages ...string) error {
 	}
 	if output, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("build %v: %w\n%s", packages, err, output)
+	}
+	for _, program := range packages {
+		name := path.Base(program)
+		if err := os.Symlink(filepath.Join(shared, name), filepath.Join(directory, name)); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
 	}
 	return nil
 }

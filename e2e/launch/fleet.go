@@ -1,7 +1,6 @@
 package launch
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -18,17 +17,10 @@ func Services() []string { return []string{"account", "album", "blog", "poi"} }
 // of deploy/k8s request.
 type Fleet struct {
 	Certificates *Certificates
-	// DNS is the host:port of the DNS server that the programs ask for each other's addresses. They
-	// get the addresses of the pods as a list if it is empty.
-	DNS string
-	// Ports are the ports of the services behind DNS, by name. All pods of a service have the same.
-	Ports map[string]string
 	// ShutdownDelay is how long a pod that ends serves on.
 	ShutdownDelay time.Duration
 	// Flags are further flags of the programs, by name.
 	Flags map[string][]string
-	// Stores are the directories that, with StoreEach, a pod starts with a copy of, by name.
-	Stores map[string]string
 
 	t        testing.TB
 	binaries string
@@ -52,7 +44,7 @@ func (f *Fleet) StartAll(replicas int) *Fleet {
 	f.t.Helper()
 	for _, name := range append(Services(), "edge") {
 		for range replicas {
-			f.pods[name] = append(f.pods[name], f.Start(name, Address(f.t)))
+			f.pods[name] = append(f.pods[name], f.start(name, Address(f.t)))
 		}
 	}
 	return f
@@ -73,18 +65,12 @@ type Pod struct {
 	Store string
 }
 
-// Start starts one more pod, at an address of this machine, and waits until it is ready. Of does not
-// return it.
-func (f *Fleet) Start(name, address string) *Pod {
+// start starts a pod, at an address of this machine, and waits until it is ready.
+func (f *Fleet) start(name, address string) *Pod {
 	f.t.Helper()
 	pod := &Pod{Name: name, fleet: f, address: address}
 	if f.mongoDB == StoreEach {
 		pod.Store = f.t.TempDir()
-		if stored, has := f.Stores[name]; has {
-			if err := os.CopyFS(pod.Store, os.DirFS(stored)); err != nil {
-				f.t.Fatal(err)
-			}
-		}
 	}
 	pod.Start()
 	return pod
@@ -125,9 +111,6 @@ func (p *Pod) Start() {
 
 // target returns the address of a service for its callers.
 func (f *Fleet) target(service string) string {
-	if f.DNS != "" {
-		return "dns://" + f.DNS + "/" + service + ":" + f.Ports[service]
-	}
 	// These are the addresses that DNS would return.
 	var addresses []string
 	for _, called := range f.pods[service] {

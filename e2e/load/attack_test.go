@@ -37,7 +37,7 @@ var attacks = map[string]attack{
 	"readers of JSON":    {256, 16, stopReading(api + longAlbumQuery + "&responseFormat=JSON")},
 	"readers of files":   {1024, 16, stopReading(longFilePath)},
 	"greedy readers":     {512, 8, readAgain},
-	"overload":           {2 * clients, 1, logIn},
+	"logins":             {640, 1, logIn},
 }
 
 // attackVariable makes this binary attack the edge at the address that the variable has.

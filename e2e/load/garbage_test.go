@@ -1,7 +1,6 @@
 package load
 
 import (
-	"bufio"
 	"errors"
 	"flag"
 	"fmt"
@@ -11,11 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"google.golang.org/grpc"
-
 	"github.com/waybook/waybook/e2e/launch"
-	contracts "github.com/waybook/waybook/internal/clients"
-	"github.com/waybook/waybook/internal/longform"
+	"github.com/waybook/waybook/internal/clients"
 	"github.com/waybook/waybook/internal/waybooktest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
@@ -41,38 +37,29 @@ const (
 	prose      = "從捷運站出口右轉，沿著河邊的小路走十分鐘就到了；傍晚的光線最美，記得帶傘。"
 )
 
-// garbage is what the programs allocate for a request.
+// garbage is what the program allocates for a request.
 type garbage struct{ bytes, allocations float64 }
 
-// TestNoOperationMakesMoreGarbage measures what each operation of the legacy contract allocates, in one process
-// and in separate ones. Bytes are no time: they are the same on a machine that is slow or busy.
+// TestNoOperationMakesMoreGarbage measures what each operation of the legacy contract allocates. Bytes are no time:
+// they are the same on a machine that is slow or busy.
 func TestNoOperationMakesMoreGarbage(t *testing.T) {
 	var table strings.Builder
 	want := readGarbage(t)
-	for _, layout := range []struct {
-		name  string
-		start func(*testing.T) *deployment
-	}{{"one process", startAlone}, {"separate processes", startApart}} {
-		if !longform.Selected() && !*update && layout.name != "one process" {
+	d := startAlone(t)
+	d.fill()
+	for _, o := range d.operations() {
+		before, isKnown := want[o.name]
+		if !isKnown && !*update {
+			t.Errorf("%s has no line in %s: run this test with -update", o.name, garbageFile)
 			continue
 		}
-		d := layout.start(t)
-		d.fill()
-		for _, o := range d.operations() {
-			line := fmt.Sprintf("%s: %s", layout.name, o.name)
-			before, isKnown := want[line]
-			if !isKnown && !*update {
-				t.Errorf("%s has no line in %s: run this test with -update", line, garbageFile)
-				continue
-			}
-			limit := o.tolerance() * before.bytes
-			got := d.measure(o, limit)
-			entry := fmt.Sprintf("%s: %.0f bytes, %.0f allocations", line, got.bytes, got.allocations)
-			fmt.Fprintln(&table, entry)
-			t.Log(entry)
-			if got.bytes > limit && !*update {
-				t.Errorf("%s: %.0f bytes for each request; it was %.0f, see %s", line, got.bytes, before.bytes, garbageFile)
-			}
+		limit := o.tolerance() * before.bytes
+		got := d.measure(o, limit)
+		entry := fmt.Sprintf("%s: %.0f bytes, %.0f allocations", o.name, got.bytes, got.allocations)
+		fmt.Fprintln(&table, entry)
+		t.Log(entry)
+		if got.bytes > limit && !*update {
+			t.Errorf("%s: %.0f bytes for each request; it was %.0f, see %s", o.name, got.bytes, before.bytes, garbageFile)
 		}
 	}
 	if *update {
@@ -102,10 +89,10 @@ func readGarbage(t *testing.T) map[string]garbage {
 
 // deployment is a running Waybook.
 type deployment struct {
-	t         *testing.T
-	processes []*launch.Process
+	t       *testing.T
+	process *launch.Process
 
-	contracts.Clients
+	clients.Clients
 	owner            int64
 	client           *waybooktest.Client
 	bare, full       string
@@ -114,33 +101,12 @@ type deployment struct {
 
 func startAlone(t *testing.T) *deployment {
 	p := launch.Start(t, binary, t.TempDir(), "-demo=false", "-pprof", "-user-writes=0", "-comments-per-minute=0", "-comments-per-user=0")
-	all := map[string]*launch.Process{"account": p, "album": p, "blog": p, "poi": p, "edge": p}
-	return connect(t, all, []*launch.Process{p})
-}
-
-func startApart(t *testing.T) *deployment {
-	binaries := t.TempDir()
-	if err := launch.Build(binaries, launch.AsShipped, launch.Programs()...); err != nil {
-		t.Fatal(err)
-	}
-	all := launch.StartServices(t, binaries, t.TempDir(), "-pprof")
-	all["edge"] = launch.StartEdge(t, binaries, all, nil, "-user-writes=0", "-pprof")
-	var processes []*launch.Process
-	for _, p := range all {
-		processes = append(processes, p)
-	}
-	return connect(t, all, processes)
-}
-
-func connect(t *testing.T, all map[string]*launch.Process, processes []*launch.Process) *deployment {
-	dial := func(name string) *grpc.ClientConn { return launch.Dial(t, all[name].GRPC) }
-	accounts, pois := dial("account"), dial("poi")
-	d := &deployment{t: t, processes: processes, Clients: contracts.Of(accounts, dial("album"), dial("blog"), pois)}
-	d.owner = launch.CreateUser(t, accounts, "小旅人")
+	services := launch.Dial(t, p.GRPC)
+	d := &deployment{t: t, process: p, Clients: clients.Of(services, services, services, services), owner: launch.CreateUser(t, services, "小旅人")}
 	opened, err := d.Account.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: d.owner})
 	waybooktest.OK(d.t, err)
-	d.client = waybooktest.ClientAt(t, all["edge"].HTTP).With(d.owner, opened.GetToken())
-	d.poi = fmt.Sprint(launch.CreatePoisOf(t, pois, d.owner, category, "太魯閣國家公園遊客中心", listedPois)[0])
+	d.client = waybooktest.ClientAt(t, p.HTTP).With(d.owner, opened.GetToken())
+	d.poi = fmt.Sprint(launch.CreatePoisOf(t, services, d.owner, category, "太魯閣國家公園遊客中心", listedPois)[0])
 	return d
 }
 
@@ -219,10 +185,10 @@ func (d *deployment) operations() []operation {
 }
 
 // The rounds in which an operation is measured: few to write the file, many before it is found too expensive.
-// Sweeps and other work of the programs can only add to a round, and they add more where rounds take longer.
+// Sweeps and other work of the program can only add to a round, and they add more where rounds take longer.
 const fewRounds, manyRounds = 4, 20
 
-// measure does an operation many times, and returns what the programs allocated for each, in the cheapest round
+// measure does an operation many times, and returns what the program allocated for each, in the cheapest round
 // so far once that is within limit. Reading the metrics allocates, too: that is measured by reading them twice.
 func (d *deployment) measure(o operation, limit float64) garbage {
 	least, reading := garbage{math.Inf(1), math.Inf(1)}, garbage{math.Inf(1), math.Inf(1)}
@@ -257,25 +223,16 @@ func (d *deployment) measure(o operation, limit float64) garbage {
 	return garbage{each(least.bytes, reading.bytes), each(least.allocations, reading.allocations)}
 }
 
-// allocated returns what all programs have allocated since their start. A processor adds what it allocated to
+// allocated returns what the program has allocated since its start. A processor adds what it allocated to
 // the counters when a span is full, or when garbage is collected: so that is done first.
-func (d *deployment) allocated() (sum garbage) {
-	for _, p := range d.processes {
-		launch.Get(d.t, "http://"+p.Admin+"/debug/pprof/heap?gc=1")
-		lines := bufio.NewScanner(strings.NewReader(launch.Metrics(d.t, p.Admin)))
-		for lines.Scan() {
-			name, value, _ := strings.Cut(lines.Text(), " ")
-			of := map[string]*float64{"go_memstats_alloc_bytes_total": &sum.bytes, "go_memstats_mallocs_total": &sum.allocations}[name]
-			if of == nil {
-				continue
-			}
-			n, err := strconv.ParseFloat(value, 64)
-			waybooktest.OK(d.t, err)
-			*of += n
-		}
-		waybooktest.OK(d.t, lines.Err())
+func (d *deployment) allocated() garbage {
+	launch.Get(d.t, "http://"+d.process.Admin+"/debug/pprof/heap?gc=1")
+	bytes, hasBytes := launch.Metric(d.t, d.process.Admin, "go_memstats_alloc_bytes_total")
+	allocations, hasAllocations := launch.Metric(d.t, d.process.Admin, "go_memstats_mallocs_total")
+	if !hasBytes || !hasAllocations {
+		d.t.Fatal("the metrics have no allocations")
 	}
-	return sum
+	return garbage{bytes, allocations}
 }
 
 // made sends a form that creates something, and returns its identifier.

@@ -20,6 +20,20 @@ const (
 	longList = 2000
 )
 
+// phase returns how long each phase of a test takes, and whether that was requested.
+func phase(t *testing.T) (each time.Duration, isLong bool) {
+	t.Helper()
+	given := os.Getenv("WAYBOOK_OVERLOAD")
+	if given == "" {
+		return time.Second, false
+	}
+	each, err := time.ParseDuration(given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return each, true
+}
+
 // hostility is a run of the edge under attack.
 type hostility struct {
 	attacks []string
@@ -66,7 +80,7 @@ func TestHostileClientsEndNoEdge(t *testing.T) {
 		t.Fatal(err)
 	}
 	services := launch.StartServices(t, binaries, t.TempDir())
-	newLoad(t, "", launch.Dial(t, services["account"].GRPC)) // the users of the attack
+	createUsers(t, launch.Dial(t, services["account"].GRPC))
 	visitors := newVisitors(t, services)
 	createLongContent(t, services)
 	findLongFile(t)

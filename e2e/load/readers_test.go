@@ -2,11 +2,9 @@ package load
 
 import (
 	"io"
-	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"runtime"
 	"strings"
 	"testing"
@@ -30,8 +28,7 @@ func startEdge(t *testing.T, p *launch.Process, writeTimeout time.Duration, ende
 
 func TestStalledReadersAreDisconnectedAndLeaveNothingBehind(t *testing.T) {
 	const readers = 32
-	s := filled(t, wideName, 6000, 0)
-	p := launch.Start(t, binary, s.data, "-demo=false")
+	p := launch.Start(t, binary, filled(t, 6000), "-demo=false")
 	ended := make(chan string, readers+1)
 	address := startEdge(t, p, 100*time.Millisecond, ended)
 	readAll(t, address)
@@ -103,39 +100,4 @@ func metricOf(t testing.TB, p *launch.Process, name string) float64 {
 		t.Fatalf("the metrics have no %s", name)
 	}
 	return value
-}
-
-// settled returns the lowest heap of a process, in MiB, while it serves a few readers, which
-// trigger garbage collection.
-func settled(t testing.TB, p *launch.Process) float64 {
-	t.Helper()
-	lowest := math.Inf(1)
-	for range 20 {
-		readAll(t, p.HTTP)
-		lowest = min(lowest, metricOf(t, p, "go_memstats_heap_alloc_bytes")/(1<<20))
-	}
-	return lowest
-}
-
-// BenchmarkReadersThatStop measures the cost of 200 readers that stop reading, for the whole
-// program: while the edge waits for them, and after it has disconnected them. The edge waits for
-// its write timeout of 30 s.
-func BenchmarkReadersThatStop(b *testing.B) {
-	const readers = 200
-	s := filled(b, wideName, 20_000, 0)
-	p := launch.Start(b, binary, s.data, "-demo=false", "-client-long-replies=0")
-	for b.Loop() {
-		heap, goroutines, before := settled(b, p), goroutinesOf(b, p), launch.MemoryOf(b, p)
-		for range readers {
-			launch.StopReading(b, p.HTTP, listQuery)
-		}
-		during, held := goroutinesOf(b, p), launch.MemoryOf(b, p)
-		await(b, "goroutines", func() bool { return goroutinesOf(b, p) <= goroutines+4 })
-		b.ReportMetric(float64(during-goroutines)/readers, "goroutines/reader")
-		b.ReportMetric((held.Anonymous-before.Anonymous)*1024/readers, "KiB/reader")
-		b.ReportMetric(settled(b, p)-heap, "MiB-heap-lasting")
-	}
-	if status := p.End(os.Interrupt); status != 0 {
-		b.Errorf("status %d", status)
-	}
 }

@@ -171,7 +171,7 @@ const RealServerKill = "WAYBOOK_TEST_MONGODB_KILL"
 
 // RealServerPackages returns the packages beside this one with tests on the real server.
 func RealServerPackages() []string {
-	return []string{"conformance", "sharding", "contract", "rpc", "operations", "faults"}
+	return []string{"conformance", "sharding", "contract", "rpc", "operations", "programs"}
 }
 
 // dropTimeout bounds how long the drop of a database takes.

@@ -196,8 +196,7 @@ func (c Command) needsMajority(plays Version) bool {
 	return !isNumber && (plays != Version44 || !w.IsZero()) || n > 1 || c.Name == "createIndexes" // its commit quorum
 }
 
-// maxRecorded and maxRecordedBytes bound the recorded commands. The oldest are forgotten
-// first. The counts include them.
+// maxRecorded and maxRecordedBytes bound the recorded commands. The oldest are forgotten first.
 const (
 	maxRecorded      = 20_000
 	maxRecordedBytes = 64 << 20
@@ -213,13 +212,11 @@ type record struct {
 	first    Mark
 	commands []Command
 	bytes    int
-	counts   map[string]int
 }
 
 func (r *record) add(c Command) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.counts[c.Name]++
 	c.whole = nil
 	r.commands = append(r.commands, c)
 	r.bytes += c.Size
@@ -246,11 +243,4 @@ func (s *Server) Since(mark Mark) (commands []Command, complete bool) {
 	defer s.record.mu.Unlock()
 	from := max(0, min(int(mark-s.record.first), len(s.record.commands)))
 	return slices.Clone(s.record.commands[from:]), mark >= s.record.first
-}
-
-// Count returns how many commands of a name have arrived since the start.
-func (s *Server) Count(name string) int {
-	s.record.mu.Lock()
-	defer s.record.mu.Unlock()
-	return s.record.counts[name]
 }

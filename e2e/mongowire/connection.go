@@ -81,8 +81,6 @@ func (s *Server) answer(ctx context.Context, m message) (bson.Raw, error) {
 	switch fault.Kind {
 	case CutBefore:
 		return nil, errCut
-	case NotPrimary:
-		return s.standing.refusal(command, true), nil
 	case Refuse:
 		return refusal(fault.Code, fault.Name, "refused by the test"), nil
 	}
@@ -90,29 +88,21 @@ func (s *Server) answer(ctx context.Context, m message) (bson.Raw, error) {
 		return v.reply(), nil
 	}
 	if !s.standing.isPrimary() && !command.isServedBySecondaries() {
-		return s.standing.refusal(command, false), nil
+		return s.standing.refusal(command), nil
 	}
 	if s.isLeft.Load() && (command.class() == write || s.waitsForMajority(command)) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
 	steppedDown := s.standing.steppedDown()
-	latency := s.latency.Load().of(command) // not that of commands which follow while it is executed
 	reply, err := s.perform(command)
 	if err != nil {
 		return nil, err
 	}
-	pause(ctx, latency)
 	if fault.Kind == CutAfter {
 		return nil, errCut
 	}
-	if reply, err = s.majority.acknowledge(ctx, command, command.needsMajority(s.plays), s.waitsForMajority(command), reply, steppedDown); err != nil {
-		return nil, err
-	}
-	if fault.Kind == Unacknowledged && isSuccess(reply) {
-		reply = withWriteConcernError(reply, fault.Code, fault.Name, "not acknowledged, by the test")
-	}
-	return reply, nil
+	return s.majority.acknowledge(ctx, command, command.needsMajority(s.plays), s.waitsForMajority(command), reply, steppedDown)
 }
 
 // perform does what a command wants. An error means that the outcome is unknown.
@@ -145,22 +135,15 @@ func (s *Server) perform(command Command) (bson.Raw, error) {
 		defer s.indexes.forget()
 		defer s.cursors.interrupt(command)
 	}
-	tooOld, unknown := s.sessions.begin(command)
-	switch {
+	switch tooOld := s.sessions.begin(command); {
 	case tooOld != nil && s.role == Router && statementsField(command.Name) != "":
 		var sum outcome
 		sum.fail(0, tooOld) // of the shard
 		return sum.reply(command.Name == "update"), nil
 	case tooOld != nil:
 		return tooOld.reply(), nil
-	case unknown != nil:
-		return unknown, nil
 	}
-	reply, err := s.write(command)
-	if err != nil {
-		s.sessions.lose(command, refusal(11602, "InterruptedDueToReplStateChange", "the outcome is unknown: "+err.Error()))
-	}
-	return reply, err
+	return s.write(command)
 }
 
 // readAsOf reads what a majority has, or this server knows, if the command wants that.
@@ -233,7 +216,7 @@ func (s *Server) read(command Command) (bson.Raw, error) {
 	case "killCursors":
 		return s.killCursors(command)
 	}
-	reply, err := s.backend.query(command.forwarded(nil))
+	reply, err := s.backend.run(command.forwarded(nil))
 	if err != nil {
 		return nil, err
 	}
@@ -305,16 +288,6 @@ func (b *backend) run(m message) (bson.Raw, error) {
 	return reply, nil
 }
 
-// query runs a command that changes nothing, once more if the connection fails: an idle one is
-// closed if the backend was restarted.
-func (b *backend) query(m message) (bson.Raw, error) {
-	reply, err := b.run(m)
-	if err != nil {
-		return b.run(m)
-	}
-	return reply, nil
-}
-
 func (c *backendConnection) run(m message) (bson.Raw, error) {
 	if err := c.SetDeadline(time.Now().Add(backendTimeout)); err != nil {
 		return nil, err
@@ -351,11 +324,8 @@ func (b *backend) take() (*backendConnection, error) {
 func (b *backend) drop(connection *backendConnection) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, each := range append(b.idle, connection) {
-		delete(b.all, each)
-		each.Close()
-	}
-	b.idle = nil
+	delete(b.all, connection)
+	connection.Close()
 }
 
 // close ends the commands in flight.

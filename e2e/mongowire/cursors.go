@@ -3,7 +3,6 @@ package mongowire
 import (
 	"math/rand/v2"
 	"sync"
-	"sync/atomic"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -31,8 +30,6 @@ type cursors struct {
 	// opened are the cursors that this server opened and that are not at their end. Another router does not
 	// know them; see https://www.mongodb.com/docs/manual/core/sharded-cluster-query-router/.
 	opened map[int64]opening
-	// notFound counts those that others were asked to kill.
-	notFound atomic.Int32
 }
 
 // opening is what opened a cursor: a command of a session, or of none, on a collection, by an index or by any.
@@ -41,9 +38,6 @@ type opening struct {
 	session, namespace, index string
 	ended                     *verdict
 }
-
-// CursorsNotFound returns how many cursors the server was asked to kill that it had not opened.
-func (s *Server) CursorsNotFound() int { return int(s.cursors.notFound.Load()) }
 
 // opens notes the cursor that the reply to a command opens.
 func (c *cursors) opens(command Command, reply bson.Raw) {
@@ -232,7 +226,6 @@ func (s *Server) killCursors(command Command) (bson.Raw, error) {
 		id, _ := each.AsInt64OK()
 		if s.role == Router && !s.cursors.isOf(id, command.namespace()) || !s.cursors.closes(id) {
 			notFound = append(notFound, id)
-			s.cursors.notFound.Add(1)
 			continue
 		}
 		s.cursors.take(id)

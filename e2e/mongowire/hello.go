@@ -92,20 +92,11 @@ func (s *standing) isPrimary() bool {
 	return !s.secondary
 }
 
-// refusal returns the reply of a server that is not the primary. If briefly, the server
-// steps down and is elected again, so that there are two new versions. A driver would take
-// a refusal in the version that it knows for a late one, and would wait for a version after
-// that of the refusal.
-func (s *standing) refusal(command Command, briefly bool) bson.Raw {
+// refusal returns the reply of a server that is not the primary.
+func (s *standing) refusal(command Command) bson.Raw {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if briefly {
-		s.change()
-	}
 	more := bson.D{{Key: "topologyVersion", Value: s.topologyVersion()}}
-	if briefly {
-		s.change()
-	}
 	if _, _, retryable := command.session(); retryable {
 		more = append(more, bson.E{Key: "errorLabels", Value: bson.A{"RetryableWriteError"}})
 	}

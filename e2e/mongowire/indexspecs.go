@@ -66,7 +66,7 @@ func (s *Server) indexesOf(c Command) []bson.Raw {
 	if known, isKnown := s.indexes.known[c.namespace()]; isKnown {
 		return known
 	}
-	reply, err := s.backend.query(message{body: document(bson.D{{Key: "listIndexes", Value: c.Collection}, {Key: "$db", Value: c.Database}})})
+	reply, err := s.backend.run(message{body: document(bson.D{{Key: "listIndexes", Value: c.Collection}, {Key: "$db", Value: c.Database}})})
 	if err != nil || !isSuccess(reply) && len(s.indexes.defined[c.namespace()]) == 0 {
 		return nil
 	}

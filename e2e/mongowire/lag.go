@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"sync"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -253,14 +252,8 @@ const (
 	CutBefore
 	// CutAfter executes the command and closes the connection instead of replying.
 	CutAfter
-	// NotPrimary refuses the command as NotWritablePrimary, code 10107. A retryable write gets
-	// the label RetryableWriteError. The driver looks for a primary and finds this server.
-	NotPrimary
 	// Refuse refuses the command with the code and the name of the fault.
 	Refuse
-	// Unacknowledged executes the command and adds a write concern error with the code and the
-	// name of the fault to a successful reply.
-	Unacknowledged
 )
 
 // Fault is a fault of one command.
@@ -284,25 +277,6 @@ func (f Fault) await(ctx context.Context) {
 	case <-ctx.Done():
 	}
 }
-
-// Latency is how much longer commands take. It passes after the command was executed, and
-// does not delay other commands.
-type Latency struct {
-	Read, Write time.Duration
-}
-
-func (l *Latency) of(command Command) time.Duration {
-	switch command.class() {
-	case read:
-		return l.Read
-	case write:
-		return l.Write
-	}
-	return 0
-}
-
-// SetLatency sets the latency of the commands that follow.
-func (s *Server) SetLatency(latency Latency) { s.latency.Store(&latency) }
 
 // faults decides the fault of each command.
 type faults struct {

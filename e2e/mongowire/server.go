@@ -5,10 +5,8 @@
 // duplicates, batches of at most 16 MiB, commands of many connections that are atomic. A mongos has shards in its
 // catalog; all data is in one place.
 //
-// A test can record commands, delay them, refuse them, cut connections, hold back the
-// acknowledgement of a majority, and let a failover undo what no majority has. If the backend is killed, a retryable write in progress is
-// refused when it is repeated, because nobody knows whether it was executed. The face has no transactions, no secondaries and no
-// snapshots.
+// A test can record commands, refuse them, cut connections, hold back the acknowledgement of a majority, and let a failover undo what no
+// majority has. The face has no transactions, no secondaries and no snapshots.
 package mongowire
 
 import (
@@ -104,7 +102,6 @@ type Server struct {
 	record    record
 	faults    faults
 	standing  standing
-	latency   atomic.Pointer[Latency]
 	requests  atomic.Int32
 	isLeft    atomic.Bool
 
@@ -149,7 +146,6 @@ func Listen(config Config) (*Server, error) {
 		advertise:   advertise,
 		listener:    listener,
 		cursors:     newCursors(cmp.Or(config.MaxBatch, maxDocument)),
-		record:      record{counts: map[string]int{}},
 		standing:    newStanding(),
 		connections: map[net.Conn]bool{},
 	}
@@ -166,7 +162,6 @@ func Listen(config Config) (*Server, error) {
 		}
 	}
 	s.servers.Add(1)
-	s.latency.Store(&Latency{})
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.running.Go(s.accept)
 	return s, nil

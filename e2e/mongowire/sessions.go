@@ -24,8 +24,6 @@ type lastWrite struct {
 	number int64
 	// done are the statements that were executed, by their numbers.
 	done map[int64]deed
-	// unknown is the reply to a repeat of a write that the backend may have executed.
-	unknown bson.Raw
 }
 
 // deed is what a statement did. upserted is the _id of a document that it stored. reply is that of a findAndModify.
@@ -49,18 +47,17 @@ func newSessions() sessions {
 	return sessions{last: map[string]lastWrite{}}
 }
 
-// begin begins a write. It returns a refusal if the session has begun a later one, or if nobody knows what an
-// earlier try did.
-func (s *sessions) begin(c Command) (tooOld *verdict, unknown bson.Raw) {
+// begin begins a write. It returns a refusal if the session has begun a later one.
+func (s *sessions) begin(c Command) (tooOld *verdict) {
 	id, number, retryable := c.session()
 	if !retryable {
-		return nil, nil
+		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	last, isKnown := s.last[id]
 	if isKnown && number < last.number {
-		return refuse(225, "Retryable write with txnNumber %d is prohibited: a later one of this session, %d, has started", number, last.number), nil
+		return refuse(225, "Retryable write with txnNumber %d is prohibited: a later one of this session, %d, has started", number, last.number)
 	}
 	if !isKnown {
 		s.order = append(s.order, id)
@@ -72,7 +69,7 @@ func (s *sessions) begin(c Command) (tooOld *verdict, unknown bson.Raw) {
 	if !isKnown || number > last.number {
 		s.last[id] = lastWrite{number: number, done: map[int64]deed{}}
 	}
-	return nil, s.last[id].unknown
+	return nil
 }
 
 // done returns what a statement of a write did before, and whether it was executed.
@@ -99,17 +96,6 @@ func (s *sessions) keep(c Command, statement int, did deed) {
 	if last, isKnown := s.last[id]; isKnown && last.number == number {
 		last.done[c.statementID(statement)] = did
 	}
-}
-
-// lose remembers that the backend may have executed a write, and does not know it again.
-func (s *sessions) lose(c Command, reply bson.Raw) {
-	id, number, retryable := c.session()
-	if !retryable {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.last[id] = lastWrite{number: number, done: map[int64]deed{}, unknown: reply}
 }
 
 // statementID returns the number of a statement within its retryable write.

@@ -40,7 +40,7 @@ type Range struct {
 func newShards(count int, host string) shards {
 	names := make([]string, count)
 	for i := range names {
-		names[i] = nameOfShard(i)
+		names[i] = fmt.Sprintf("shard%02d", i)
 	}
 	return shards{names: names, host: host, enabled: map[string]bool{}, keys: map[string]bson.Raw{}, ranges: map[string][]Range{}}
 }
@@ -67,16 +67,6 @@ func (s *Server) Ranges(namespace string) []Range {
 	defer s.shards.mu.Unlock()
 	return slices.Clone(s.shards.ranges[namespace])
 }
-
-// AddShard adds a shard without data, as an administrator may do. A balancer would leave it without any as long as there
-// is little to move.
-func (s *Server) AddShard() {
-	s.shards.mu.Lock()
-	defer s.shards.mu.Unlock()
-	s.shards.names = append(s.shards.names, nameOfShard(len(s.shards.names)))
-}
-
-func nameOfShard(i int) string { return fmt.Sprintf("shard%02d", i) }
 
 // shard notes the shard key of a collection, whose documents are all on the first shard. The
 // caller holds the mutex.

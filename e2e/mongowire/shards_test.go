@@ -1,17 +1,8 @@
 package mongowire_test
 
 import (
-	"errors"
-	"fmt"
-	"math"
-	"slices"
-	"strings"
 	"testing"
 	"time"
-
-	"go.mongodb.org/mongo-driver/v2/bson"
-	drivermongo "go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/e2e/mongowire"
@@ -32,44 +23,6 @@ func onRouter(t *testing.T, shards int) (*mongowire.Server, *mongo.Engine, strin
 	return server, engine, database
 }
 
-func TestTheEngineShardsACollectionOnARouter(t *testing.T) {
-	server, engine, database := onRouter(t, 1)
-	spec := docstore.Spec{Name: "sessions", ID: docstore.String, Sharding: docstore.ByID, Indexes: []docstore.Index{
-		{Name: "expiry", Fields: []docstore.Field{{Name: "expire_millis", Kind: docstore.Int64}}},
-	}}
-	_, err := engine.Open(t.Context(), spec)
-	waybooktest.OK(t, err)
-	wantPlacement := func(want mongo.Placement) {
-		t.Helper()
-		if got, err := engine.Placement(t.Context(), spec); err != nil || got != want {
-			t.Errorf("got %q, %v, want %q", got, err, want)
-		}
-	}
-	wantPlacement(mongo.OnOneShard)
-	for range 2 { // the second time changes nothing
-		got, err := engine.Shard(t.Context(), spec)
-		waybooktest.OK(t, err)
-		if got != mongo.ShardedByID {
-			t.Errorf("got %q", got)
-		}
-	}
-	wantPlacement(mongo.ShardedByID)
-	if n := server.Count("shardCollection"); n != 1 {
-		t.Errorf("the engine sharded the collection %d times", n)
-	}
-	inspection, err := engine.Inspect(t.Context(), spec)
-	waybooktest.OK(t, err)
-	if len(inspection.Missing)+len(inspection.Undeclared) > 0 {
-		t.Errorf("got %+v", inspection)
-	}
-	server.SetShardKey(database+".sessions", bson.D{{Key: "expire_millis", Value: 1}})
-	if _, err := engine.Placement(t.Context(), spec); !errors.Is(err, mongo.ErrShardKey) {
-		t.Errorf("got %v", err)
-	}
-	server.SetShardKey(database+".sessions", nil)
-	wantPlacement(mongo.OnOneShard)
-}
-
 // leaves is a collection that is sharded by place.
 func leaves() docstore.Spec {
 	return docstore.Spec{Name: "leaves", ID: docstore.Int64, Sharding: docstore.ByPlace, Scheme: places.Scheme{}, PlaceFields: []string{"tree"}, Indexes: []docstore.Index{
@@ -83,54 +36,6 @@ type leaf struct {
 	RequestKey string `bson:"request_key"`
 }
 
-func TestAnEmptyCollectionIsSpreadEvenlyOverTheShardsAgainIfThereAreMore(t *testing.T) {
-	for _, counts := range [][]int{{1, 2, 3, 5}, {2, 2, 3}, {5, 8}} {
-		server, engine, database := onRouter(t, counts[0])
-		table, err := docstore.Open[int64, leaf](t.Context(), engine, leaves())
-		waybooktest.OK(t, err)
-		for i, shards := range counts {
-			for range shards - counts[max(0, i-1)] {
-				server.AddShard()
-			}
-			got, err := engine.Shard(t.Context(), leaves())
-			waybooktest.OK(t, err)
-			if ranges := joined(server.Ranges(database + ".leaves")); got != mongo.ShardedByPlace || !slices.Equal(ranges, even(shards)) {
-				t.Errorf("%d of %v shards: it is %s in %v", shards, counts, got, ranges)
-			}
-		}
-		waybooktest.OK(t, table.Insert(t.Context(), leaf{ID: 7, Tree: 7}))
-		server.AddShard()
-		_, err = engine.Shard(t.Context(), leaves())
-		waybooktest.OK(t, err)
-		if ranges := joined(server.Ranges(database + ".leaves")); !slices.Equal(ranges, even(counts[len(counts)-1])) {
-			t.Errorf("%v shards, with a document: it is in %v", counts, ranges)
-		}
-	}
-}
-
-// even returns equal ranges of the places, one on each shard.
-func even(shards int) (ranges []mongowire.Range) {
-	for i := range shards {
-		ranges = append(ranges, mongowire.Range{
-			Min: int64(i * places.Places / shards), Max: int64((i + 1) * places.Places / shards), Shard: fmt.Sprintf("shard%02d", i),
-		})
-	}
-	ranges[0].Min, ranges[shards-1].Max = math.MinInt64, math.MaxInt64
-	return ranges
-}
-
-// joined joins the neighbors on one shard, as a server may do at any time.
-func joined(ranges []mongowire.Range) (wide []mongowire.Range) {
-	for _, each := range ranges {
-		if n := len(wide); n > 0 && wide[n-1].Shard == each.Shard {
-			wide[n-1].Max = each.Max
-		} else {
-			wide = append(wide, each)
-		}
-	}
-	return wide
-}
-
 func TestACollectionWithDocumentsIsLeftToTheBalancer(t *testing.T) {
 	server, engine, database := onRouter(t, 3)
 	table, err := docstore.Open[int64, leaf](t.Context(), engine, leaves())
@@ -140,81 +45,6 @@ func TestACollectionWithDocumentsIsLeftToTheBalancer(t *testing.T) {
 	waybooktest.OK(t, err)
 	if ranges := server.Ranges(database + ".leaves"); got != mongo.ShardedByPlace || len(ranges) != 1 || ranges[0].Shard != "shard00" {
 		t.Errorf("it is %s in %v", got, ranges)
-	}
-}
-
-// refusals are what a router refuses, in its words.
-func TestARouterRefusesWhatItCannotSendToOneShard(t *testing.T) {
-	server := mongotest.StartServer(t, mongowire.Config{Role: mongowire.Router, Shards: 2})
-	database := mongotest.Database()
-	client, err := drivermongo.Connect(options.Client().ApplyURI(server.URI(database)))
-	waybooktest.OK(t, err)
-	t.Cleanup(func() { waybooktest.OK(t, client.Disconnect(t.Context())) })
-	db := client.Database(database)
-	indexed := func(keys bson.D, isUnique bool) error {
-		_, err := db.Collection("c").Indexes().CreateOne(t.Context(), drivermongo.IndexModel{Keys: keys, Options: options.Index().SetUnique(isUnique)})
-		return err
-	}
-	shard := func(key bson.D) error {
-		return client.Database("admin").RunCommand(t.Context(), bson.D{{Key: "shardCollection", Value: database + ".c"}, {Key: "key", Value: key}}).Err()
-	}
-	byTree, byPlant := bson.D{{Key: "tree", Value: 1}}, bson.D{{Key: "plant", Value: 1}}
-	insert(t, db.Collection("c"), id(1))
-	wantCode(t, "a key without an index", shard(byTree), 72, "create an index that starts with")
-	waybooktest.OK(t, indexed(byTree, false))
-	waybooktest.OK(t, indexed(byPlant, true))
-	wantCode(t, "a unique index without the key", shard(byTree), 72, "with unique index on")
-	waybooktest.OK(t, db.Collection("c").Indexes().DropOne(t.Context(), "plant_1"))
-	waybooktest.OK(t, shard(byTree))
-	waybooktest.OK(t, shard(byTree))
-	wantCode(t, "another key", shard(byPlant), 23, "sharding already enabled")
-	wantCode(t, "a unique index", indexed(byPlant, true), 67, "cannot create unique index over")
-	waybooktest.OK(t, indexed(bson.D{{Key: "tree", Value: 1}, {Key: "plant", Value: 1}}, true))
-
-	c, set := db.Collection("c"), bson.D{{Key: "$set", Value: bson.D{{Key: "color", Value: 1}}}}
-	for name, each := range map[string]struct {
-		filter  bson.D
-		refused bool
-	}{
-		"neither":       {byPlant, true},
-		"a range":       {bson.D{{Key: "tree", Value: bson.D{{Key: "$gt", Value: 1}}}}, true},
-		"two values":    {bson.D{{Key: "tree", Value: bson.D{{Key: "$in", Value: bson.A{1, 2}}}}}, true},
-		"the key":       {append(byPlant, byTree...), false},
-		"exactly an id": {bson.D{{Key: "_id", Value: 1}}, false},
-	} {
-		_, updateErr := c.UpdateOne(t.Context(), each.filter, set)
-		_, deleteErr := c.DeleteOne(t.Context(), each.filter)
-		if each.refused {
-			wantCode(t, name, updateErr, 72, "must either contain an exact match on _id or must target a single shard")
-			wantCode(t, name, deleteErr, 61, "must contain an exact match on _id or contain the shard key")
-			continue
-		}
-		waybooktest.OK(t, updateErr)
-		waybooktest.OK(t, deleteErr)
-	}
-	_, err = c.UpdateOne(t.Context(), bson.D{{Key: "_id", Value: 1}}, set, options.UpdateOne().SetUpsert(true))
-	wantCode(t, "an upsert by id", err, 61, "could not extract exact shard key")
-	wantCode(t, "a change that returns", c.FindOneAndUpdate(t.Context(), byPlant, set).Err(), 61, "must contain the shard key")
-	_, err = c.UpdateMany(t.Context(), byPlant, set)
-	waybooktest.OK(t, err)
-	_, err = c.DeleteMany(t.Context(), byPlant)
-	waybooktest.OK(t, err)
-	move := func(from, to any, shard string) error {
-		return client.Database("admin").RunCommand(t.Context(), bson.D{
-			{Key: "moveRange", Value: database + ".c"}, {Key: "min", Value: bson.D{{Key: "tree", Value: from}}},
-			{Key: "max", Value: bson.D{{Key: "tree", Value: to}}}, {Key: "toShard", Value: shard},
-		}).Err()
-	}
-	wantCode(t, "no such shard", move(1, 2, "shard02"), 70, "shard02 not found")
-	waybooktest.OK(t, move(1, 5, "shard01"))
-	wantCode(t, "two ranges", move(0, 5, "shard01"), 13388, "not contained within a chunk")
-}
-
-func wantCode(t *testing.T, what string, err error, code int, text string) {
-	t.Helper()
-	var refused drivermongo.ServerError
-	if !errors.As(err, &refused) || !refused.HasErrorCode(code) || !strings.Contains(err.Error(), text) {
-		t.Errorf("%s: got %v, want code %d", what, err, code)
 	}
 }
 

@@ -1,7 +1,11 @@
 package moving_test
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"image"
+	"image/jpeg"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -85,7 +89,7 @@ func startDatabase(t *testing.T) (programs string) {
 // What the data of testdata/old.sql becomes, with --repair: these reads have these parts.
 var messy = map[string][]string{
 	"func=getAlbum&albumID=5": {
-		">東北角一日遊<", ">小旅人 &amp; co.<", "<lat>25.0113<", "<month>03</month><day>09<", "<score>2<", "<photo2>", ">陰陽海<", "<time>2008-03-06 10:00:00<",
+		">東北角一日遊<", ">小旅人 &amp; co.<", "<lat>25.0113<", "<month>03</month><day>09<", "<score>2<", "<photo2>", "-thumb.jpg</thumbnail>", ">upload/5/32.jpg<", ">陰陽海<", "<time>2008-03-06 10:00:00<",
 		"<commenterName>阿海<", ">謝謝<", "<commenterName>路人<", "<comment3><time>2008-03-07 11:00:00</time><commenterName><", ">of a user who is gone<",
 		"<comment4><time>2008-03-05 09:07:31</time><commenterName>-<", ">" + strings.Repeat("長", 2000) + "<",
 	},
@@ -99,7 +103,7 @@ var messy = map[string][]string{
 	},
 	"func=getBlog&blogID=8":              {">隔天<", "<year>2008</year><month>04</month><day>01<", ">晴空萬里<", "<replyBlogID>1", "<zoomLevel>9<", "<score>1<"},
 	"func=getBlog&blogID=9":              {"<blogTitle>-<", ">我騎了一整天的車<", "<type>0_2<", "<zoomLevel>14<"},
-	"func=getPOI&POIID=3":                {">中正紀念堂<", ">阿海<", "http://images.example/poi/4.jpg", ">夕陽<"},
+	"func=getPOI&POIID=3":                {">中正紀念堂<", ">阿海<", ">http://images.example/poi/4.jpg<", ">夕陽<"},
 	"func=getUserAlbumList&userID=7":     {"<album2>"},
 	"func=getUserAlbumList&userID=11":    {"<albumList></albumList>"},
 	"func=getCategoryPOIList&category=4": {">中正紀念堂<"},
@@ -109,17 +113,44 @@ var messy = map[string][]string{
 const mended = "2 amount,1 author,3 big5,1 blanks,1 category,1 control-characters,1 duplicate-email,1 email,2 empty-text,1 entities,2 long-text,1 map,1 missing-author,1 missing-quote," +
 	"7 number,2 password,2 position,1 post-date,5 time,1 type,21 utf8-as-latin1,1 vote,1 weather,"
 
+// oldSite makes a folder with the picture of a photo, and with one that is broken.
+func oldSite(t *testing.T) (folder string) {
+	t.Helper()
+	folder = t.TempDir()
+	whole := picture(t)
+	for name, content := range map[string][]byte{"5/31.jpg": whole, "12/34.jpg": whole[:len(whole)/2]} {
+		path := filepath.Join(folder, "upload", name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, content, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+// picture returns a small JPEG.
+func picture(t *testing.T) []byte {
+	t.Helper()
+	var encoded bytes.Buffer
+	if err := jpeg.Encode(&encoded, image.NewGray(image.Rect(0, 0, 40, 30)), nil); err != nil {
+		t.Fatal(err)
+	}
+	return encoded.Bytes()
+}
+
 // TestTheGuideOfAnEveningWorks runs the commands of docs/moving-in.md as they are. Only addresses are others: the old
 // server is Waybook.
 func TestTheGuideOfAnEveningWorks(t *testing.T) {
 	t.Parallel()
 	programs, folder, address := startDatabase(t), t.TempDir(), launch.Address(t)
-	place := strings.NewReplacer("127.0.0.1:8080", address, "127.0.0.1:8081", launch.Address(t), "old.example", address)
+	site := oldSite(t)
+	place := strings.NewReplacer("/srv/old", site, "127.0.0.1:8080", address, "127.0.0.1:8081", launch.Address(t), "old.example", address)
 	script := "trap 'kill $(jobs -p)' EXIT\n"
 	for n, block := range guide(t, "sh") {
 		script += fmt.Sprintf("echo '# block %d' >&2\n%s", n, place.Replace(block))
 	}
-	script += "waybookctl move import old.ndjson --repair || [ $? = 4 ]\n"
+	for _, verify := range []string{"", " --verify"} {
+		script += "waybookctl move import old.ndjson --repair --photos " + site + verify + " || [ $? = 4 ]\n"
+	}
 	export, err := os.ReadFile("../../deploy/moving/export.sql")
 	if err != nil {
 		t.Fatal(err)
@@ -147,9 +178,12 @@ func TestTheGuideOfAnEveningWorks(t *testing.T) {
 		t.Fatalf("%v\n%s%s", err, output.String(), notes.String())
 	}
 	printed, replies, _ := strings.Cut(output.String(), "# read")
-	for _, want := range []string{"INSERTED UNCHANGED DIFFERENT DELETED REFUSED\n" + counts("%d 0 0 0 0"), "UNCHANGED ABSENT DIFFERENT DELETED REFUSED\n" + counts("%d 0 0 0 0"),
-		"INSERTED UNCHANGED DIFFERENT DELETED REFUSED\n" + counts("0 %d 0 0 0"),
-		"\nPROBLEMS CLASS\n9 dangling\n2 duplicate\n1 wrong-type\n", "\nMENDED RULE\n" + strings.ReplaceAll(mended, ",", "\n"),
+	inserts, verifies := "INSERTED UNCHANGED DIFFERENT DELETED REFUSED\n", "UNCHANGED ABSENT DIFFERENT DELETED REFUSED\n"
+	for _, want := range []string{
+		inserts + counts("%d 0 0 0 0") + "file 4 2 1 0 0 0 1\n", verifies + counts("%d 0 0 0 0") + "\n",
+		inserts + counts("0 %d 0 0 0") + "file 4 2 0 1 0 0 1\n", verifies + counts("%d 0 0 0 0") + "file 4 2 1 1 0 0 0\n",
+		"photo: 34: url: the photo is in Waybook without its file: PHOTO_DAMAGED", "photo: 4: url: the photo moves in without its file: ",
+		"\nPROBLEMS CLASS\n9 dangling\n2 duplicate\n2 no-file\n1 wrong-type\n", "\nMENDED RULE\n" + strings.ReplaceAll(mended, ",", "\n"),
 		"15 the same, 0 allowed, 0 different, 0 trouble\n",
 	} {
 		if !strings.Contains(words(printed), want) {

@@ -1,6 +1,6 @@
 // Package olddata makes the data of an old service in the format of docs/moving-in.md: always the same data for the same
 // sizes, in the order that an import wants. It has identifiers with gaps, some of which are texts, comments of people without
-// accounts, and texts that nobody would choose.
+// accounts, and unlikely texts.
 package olddata
 
 import (
@@ -51,6 +51,25 @@ func (s Sizes) Write(folder string) (path string, err error) {
 	}
 	_, _ = out.Write(format.EncodeEnd(nil, counts))
 	return path, errors.Join(out.Flush(), packed.Close(), file.Close())
+}
+
+// WritePhotos writes the files that the addresses of some photos name, one of a number each, below a folder. All have the
+// same picture.
+func (s Sizes) WritePhotos(folder string, picture []byte, oneOf int) error {
+	photos := 0
+	for _, record := range s.records {
+		if record.GetPhoto() == nil {
+			continue
+		}
+		if photos++; photos%oneOf > 0 {
+			continue
+		}
+		path := filepath.Join(folder, record.GetPhoto().GetUrl())
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, picture, 0o600)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Requests returns a read of each user, album, entry and landmark, as waybookctl compare takes them.

@@ -11,27 +11,6 @@ import (
 	"github.com/waybook/waybook/e2e/launch"
 )
 
-func TestOnlyTheOperatorMayBackUpAStore(t *testing.T) {
-	t.Parallel()
-	folder, file := t.TempDir(), filepath.Join(t.TempDir(), "backup.tar")
-	plain := operator{t, "127.0.0.1:1"}
-	plain.must("certs", folder)
-	plain.must("certs", folder, "--names", "edge", "--names", "operator")
-	flags := func(name string) []string {
-		return []string{
-			"--tls-cert", filepath.Join(folder, name+".crt"), "--tls-key", filepath.Join(folder, name+".key"), "--tls-ca", filepath.Join(folder, "ca.crt"),
-		}
-	}
-	waybook := launch.Start(t, filepath.Join(binaries, "standalone"), t.TempDir(), append(flags("album"), "-demo=false")...)
-	on := operator{t, waybook.GRPC}
-	on.run("", append(flags("edge"), "album", "show", "1")...).expect(3, "no album 1")
-	on.run("", append(flags("edge"), "store", "backup", file)...).expect(4, "may not call", "operator")
-	if _, err := os.Stat(file); !os.IsNotExist(err) {
-		t.Errorf("a file was written: %v", err)
-	}
-	on.must(append(flags("operator"), "store", "backup", file)...)
-}
-
 // progressLine is the last progress report of a command.
 var progressLine = regexp.MustCompile(`(?m)^\w+: 0 documents in .*\n`)
 

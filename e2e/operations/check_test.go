@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/docstore"
@@ -241,50 +240,6 @@ func (s store) twin(spec docstore.Spec) {
 	s.must(err)
 	s.must(errs[0])
 	s.must(engine.Close())
-}
-
-func TestAStoreOfOtherServicesIsCleanOnEachStore(t *testing.T) {
-	t.Parallel()
-	onEachStore(t, func(t *testing.T, s store) {
-		options := s.options()
-		options.Services = []string{"album"}
-		_, err := storekeeping.Prepare(t.Context(), options)
-		s.must(err)
-		for _, mode := range []integrity.Mode{integrity.Look, integrity.Repair} {
-			for _, c := range s.check(mode).Collections {
-				if c.Exists != (c.Service == "album") {
-					t.Errorf("got %+v", c)
-				}
-			}
-		}
-		options.Services = []string{"blog"}
-		if _, err := storekeeping.Check(t.Context(), options, integrity.Look); err == nil || !strings.Contains(err.Error(), "the right store") {
-			t.Errorf("got error %v", err)
-		}
-		options.Services = []string{"blogs"}
-		if _, err := storekeeping.Check(t.Context(), options, integrity.Look); err == nil || !strings.Contains(err.Error(), "account, album, blog, poi") {
-			t.Errorf("got error %v", err)
-		}
-	})
-}
-
-func TestAnUndeclaredIndexOnMongoDBIsOnlyReportedOnEachStore(t *testing.T) {
-	t.Parallel()
-	onMongoDB(t, func(t *testing.T, s store) {
-		_, err := storekeeping.Prepare(t.Context(), s.options())
-		s.must(err)
-		s.client(func(ctx context.Context, db *mongo.Database) error {
-			_, err := db.Collection("albums").Indexes().CreateOne(ctx, mongo.IndexModel{Keys: bson.D{{Key: "title", Value: 1}}})
-			return err
-		})
-		for _, mode := range []integrity.Mode{integrity.Look, integrity.Repair, integrity.Look} {
-			for _, c := range s.check(mode).Collections {
-				if want := c.Name == "albums"; want != slices.Equal(c.Undeclared, []string{"title_1"}) {
-					t.Errorf("got %+v", c)
-				}
-			}
-		}
-	})
 }
 
 func TestServicesMayRunDuringACheckOfMongoDBOnEachStore(t *testing.T) {

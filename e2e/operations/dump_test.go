@@ -238,21 +238,3 @@ func TestDocumentsThatViolateAUniqueIndexAreReported(t *testing.T) {
 		t.Errorf("got error %v", err)
 	}
 }
-
-func TestAnEmbeddedStoreInUseIsNeitherDumpedNorLoaded(t *testing.T) {
-	t.Parallel()
-	s := store{t, service.StoreFlags{Data: t.TempDir()}}
-	s.fill()
-	path := s.dump()
-	s.serve(func(*waybooktest.Waybook) {
-		if _, err := storekeeping.Dump(t.Context(), s.options(), path); err == nil || !strings.Contains(err.Error(), "stop it first") {
-			t.Errorf("got error %v", err)
-		}
-		if err := load(t.Context(), s.options(), path); err == nil || !strings.Contains(err.Error(), "stop it first") {
-			t.Errorf("got error %v", err)
-		}
-	})
-	if _, err := storekeeping.Dump(t.Context(), empty(t).options(), path); err == nil || !strings.Contains(err.Error(), "no embedded store") {
-		t.Errorf("got error %v", err)
-	}
-}

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/common/model"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/waybook/waybook/e2e/launch"
@@ -190,30 +189,5 @@ func TestTheDashboardAndTheAlertsUseExistingMetrics(t *testing.T) {
 				t.Log("exposed:", slices.Sorted(maps.Keys(all)))
 			}
 		})
-	}
-}
-
-func TestEachAlertHasASummaryADescriptionAndARunbook(t *testing.T) {
-	t.Parallel()
-	seen := map[string]bool{}
-	for _, a := range readAlerts(t) {
-		if seen[a.Alert] {
-			t.Errorf("%s appears twice", a.Alert)
-		}
-		seen[a.Alert] = true
-		if severity := a.Labels["severity"]; severity != "warning" && severity != "critical" {
-			t.Errorf("%s has severity %q", a.Alert, severity)
-		}
-		if a.Annotations["summary"] == "" || a.Annotations["description"] == "" || len(a.Annotations) != 3 {
-			t.Errorf("%s has the annotations %v", a.Alert, a.Annotations)
-		}
-		if want := "docs/operations.md#" + strings.ToLower(a.Alert); a.Annotations["runbook_url"] != want {
-			t.Errorf("%s links to %s, want %s", a.Alert, a.Annotations["runbook_url"], want)
-		}
-		if a.For != "" {
-			if _, err := model.ParseDuration(a.For); err != nil {
-				t.Errorf("%s: %v", a.Alert, err)
-			}
-		}
 	}
 }

@@ -96,7 +96,7 @@ func TestTheFlagsInTheOperatorsGuideExist(t *testing.T) {
 		}
 	}
 	for _, name := range regexp.MustCompile(`\bWAYBOOK_([A-Z_]+)=`).FindAllStringSubmatch(readDoc(t, "operations.md"), -1) {
-		if name[1] != "ROLLING_ROUNDS" && name[1] != "LONG" { // those of tests
+		if name[1] != "LONG" { // that of tests
 			flags = append(flags, strings.ToLower(strings.ReplaceAll(name[1], "_", "-")))
 		}
 	}

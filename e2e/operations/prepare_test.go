@@ -1,10 +1,7 @@
 package operations_test
 
 import (
-	"bufio"
 	"path/filepath"
-	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/waybook/waybook/e2e/launch"
@@ -77,51 +74,6 @@ func TestPrepareShardsTheDeclaredCollectionsOnAClusterOnEachStore(t *testing.T) 
 			s.fill()
 			s.check(integrity.Look)
 		})
-	}
-}
-
-// A new replica set answers before its users are created.
-func TestProgramsWaitForTheirUserOfMongoDB(t *testing.T) {
-	t.Parallel()
-	longform.Only(t)
-	server := mongotest.StartServer(t, mongowire.Config{})
-	var isThere atomic.Bool
-	server.SetFaults(func(command mongowire.Command) mongowire.Fault {
-		if command.Name == "saslStart" && !isThere.Load() {
-			return mongowire.Fault{Kind: mongowire.Refuse, Code: 18, Name: "AuthenticationFailed"}
-		}
-		return mongowire.Fault{}
-	})
-	uri, other := mongotest.AsUser(server.URI(mongotest.Database())), mongotest.AsUser(server.URI(mongotest.Database()))
-	const waits = "MongoDB refuses the user of the URI"
-	service := launch.Begin(t, filepath.Join(binaries, "standalone"), nil,
-		append(launch.FreePorts(t.TempDir()), "-admin", launch.Address(t), "-mongodb-uri", uri, "-demo=false")...)
-	prepare := command(t, "store", "prepare", "--mongodb-uri", other)
-	printed, err := prepare.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := prepare.Start(); err != nil {
-		t.Fatal(err)
-	}
-	service.AwaitLog(waits)
-	lines := bufio.NewScanner(printed)
-	for found := false; !found; found = strings.Contains(lines.Text(), waits) {
-		if !lines.Scan() {
-			t.Fatalf("prepare does not wait: %v", prepare.Wait())
-		}
-	}
-	isThere.Store(true)
-	service.Ready()
-	for lines.Scan() {
-		t.Errorf("prepare prints %s", lines.Text())
-	}
-	if err := prepare.Wait(); err != nil {
-		t.Error(err)
-	}
-	service.AwaitLog(" mongodb=7.") // the version of the server
-	if strings.Contains(service.Printed(), "s3cr3t") {
-		t.Error("the log has the password")
 	}
 }
 

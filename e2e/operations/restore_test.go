@@ -94,7 +94,7 @@ func interruptLoad(t *testing.T, file, data string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	options.Progress = func(string, int64) { cancel() }
+	options.Progress = func(int) { cancel() }
 	if _, err := dump.Load(ctx, options); !errors.Is(err, context.Canceled) {
 		t.Fatalf("the load returned %v", err)
 	}

@@ -21,7 +21,7 @@ import (
 // Fresh accounts flood one album as fast as they can.
 func TestOneCommandEachHidesASpammerAndRemovesTheComments(t *testing.T) {
 	t.Parallel()
-	const accounts, each, perMinute = 50, 25, 20
+	const accounts, each, perMinute = 10, 25, 20
 	w := waybooktest.Start(t, waybooktest.Shipped)
 	o := operator{t, w.GRPC}
 	newUser := func(name string) int64 {

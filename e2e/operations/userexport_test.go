@@ -72,17 +72,3 @@ func TestAnExportedPersonMovesInUnchanged(t *testing.T) {
 		t.Errorf("an export that failed left %q, %v", kept, err)
 	}
 }
-
-// TestAPersonOfWaybookMovesToAnother does the same with identifiers that Waybook has drawn.
-func TestAPersonOfWaybookMovesToAnother(t *testing.T) {
-	t.Parallel()
-	first, second := operator{t, startEmpty(t).GRPC}, operator{t, startEmpty(t).GRPC}
-	w := newOwner(t, first, 2)
-	file := filepath.Join(t.TempDir(), "person.ndjson")
-	first.must("user", "export", w.user(), file)
-	second.must("move", "import", file)
-	got, want := second.must("user", "export", w.user(), "-"), first.must("user", "export", w.user(), "-")
-	if !slices.Equal(sortedLines(got), sortedLines(want)) { // numbers as large come in any order
-		t.Errorf("the other exports\n%s\nwant\n%s", got, want)
-	}
-}

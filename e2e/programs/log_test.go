@@ -2,7 +2,6 @@ package programs_test
 
 import (
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -23,17 +22,6 @@ func TestTheLogNamesTheAddressesTheStoreAndWhyTheProgramStopped(t *testing.T) {
 	expectParts(t, lines[1], "level=INFO", "msg=started", "program=standalone", "version=", "commit=",
 		"http="+p.HTTP, "grpc="+p.GRPC, "admin="+p.Admin, `store="embedded `+filepath.Join(data, "waybook.db")+`"`)
 	expectParts(t, lines[2], "level=INFO", "msg=stopped", "program=standalone", `cause="terminated signal received"`, "duration_ms=")
-}
-
-func TestTheVersionIsPrintedAndNothingStarts(t *testing.T) {
-	t.Parallel()
-	for _, flag := range []string{"-version", "--version"} {
-		p := launch.Begin(t, binary, []string{"WAYBOOK_DEMO=maybe"}, flag)
-		if status := p.Wait(); status != 0 || p.Logged() != "" || strings.Count(p.Out(), "\n") != 1 {
-			t.Errorf("status %d, printed %q", status, p.Printed())
-		}
-		expectParts(t, p.Out(), "standalone ", "commit ", runtime.Version())
-	}
 }
 
 func expectParts(t *testing.T, text string, parts ...string) {

@@ -19,6 +19,6 @@ var binaries, binary string
 func TestMain(m *testing.M) {
 	os.Exit(launch.Main(m, func(directory string) error {
 		binaries, binary = directory, filepath.Join(directory, "standalone")
-		return launch.Build(directory, launch.AsTested, "github.com/waybook/waybook/standalone", "github.com/waybook/waybook/edge/cmd/edge")
+		return launch.Build(directory, launch.AsTested, append(launch.Programs(), "github.com/waybook/waybook/standalone")...)
 	}))
 }

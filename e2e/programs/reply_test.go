@@ -1,6 +1,7 @@
 package programs_test
 
 import (
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -61,4 +62,16 @@ func landmarks(t testing.TB, p *launch.Process) (counts [5]int) {
 		counts[i] = len(list.XML().Find("POIList", "*"))
 	}
 	return counts
+}
+
+// probe returns the status and the body of a path of a port; 0 while nobody listens.
+func probe(t *testing.T, address, path string) (status int, body string) {
+	t.Helper()
+	client := waybooktest.OnceAt(t, address)
+	client.URL = "http://" + address + path
+	reply, err := client.Try(client.Request(http.MethodGet, "", nil))
+	if err != nil {
+		return 0, err.Error()
+	}
+	return reply.Code, strings.TrimSpace(reply.Body)
 }

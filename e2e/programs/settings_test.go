@@ -4,11 +4,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/waybook/waybook/e2e/launch"
-	"github.com/waybook/waybook/internal/longform"
 )
 
 // writeFile writes a file of the test and returns its path.
@@ -19,24 +17,6 @@ func writeFile(t *testing.T, name, text string) string {
 		t.Fatal(err)
 	}
 	return path
-}
-
-func TestANewlineAfterTheURIOfTheDatabaseDoesNotCount(t *testing.T) {
-	longform.Only(t)
-	t.Parallel() // it waits
-	uri := "mongodb://" + launch.Address(t) + "/waybook?directConnection=true"
-	for name, environment := range map[string][]string{
-		"environment": {"WAYBOOK_MONGODB_URI=" + uri + "\n"},
-		"file":        {"WAYBOOK_MONGODB_URI_FILE=" + writeFile(t, "uri", uri+"\r\n")},
-	} {
-		t.Run(name, func(t *testing.T) {
-			p := launch.Begin(t, binary, environment, append(launch.FreePorts(t.TempDir()), "-demo=false")...)
-			p.AwaitLog("still waiting for MongoDB")
-			if status := p.End(syscall.SIGTERM); status != 0 {
-				t.Errorf("status %d\n%s", status, p.Printed())
-			}
-		})
-	}
 }
 
 func TestAMalformedAddressIsReportedWithItsSettingAndWithoutItsPassword(t *testing.T) {
@@ -60,21 +40,6 @@ func TestAMalformedAddressIsReportedWithItsSettingAndWithoutItsPassword(t *testi
 			t.Errorf("the password is printed:\n%s", p.Printed())
 		}
 	}
-}
-
-func TestAFileOfSettingsStartsTheProgram(t *testing.T) {
-	t.Parallel()
-	data := filepath.Join(t.TempDir(), "data")
-	file := writeFile(t, "waybook.yaml", "# ports that the system picks\nhttp: 127.0.0.1:0\ngrpc: 127.0.0.1:0\nadmin: 127.0.0.1:0\n"+
-		"data: "+data+"\ndemo: false\nlog-format: json\nlog-level: warn\n")
-	p := launch.Begin(t, binary, []string{"WAYBOOK_LOG_LEVEL=info"}, "-config", file, "-log-format=text").Ready()
-	if _, err := os.Stat(filepath.Join(data, "waybook.db")); err != nil {
-		t.Error(err)
-	}
-	if status := p.End(syscall.SIGTERM); status != 0 {
-		t.Errorf("status %d\n%s", status, p.Printed())
-	}
-	expectParts(t, p.Logged(), "level=INFO msg=started") // text, by the flag, and info, by the environment
 }
 
 func TestAnInvalidFileOfSettingsIsStatus78(t *testing.T) {
@@ -101,14 +66,5 @@ func TestACheckReportsAllInvalidSettingsAndStartsNothing(t *testing.T) {
 	}
 	if _, err := os.Stat(data); err == nil {
 		t.Error("the check created the data directory")
-	}
-}
-
-func TestACheckPassesBesideTheRunningProgram(t *testing.T) {
-	t.Parallel()
-	running := launch.Start(t, binary, t.TempDir())
-	p := launch.Begin(t, binary, nil, "-check", "-data", running.Data, "-http", running.HTTP, "-grpc", running.GRPC, "-admin", running.Admin)
-	if status := p.Wait(); status != 0 {
-		t.Errorf("status %d\n%s", status, p.Printed())
 	}
 }

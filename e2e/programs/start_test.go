@@ -5,7 +5,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"syscall"
 	"testing"
 
@@ -154,7 +153,7 @@ func TestWithoutDemoAnEmptyStoreStaysEmpty(t *testing.T) {
 	if len(p.Curl) != 0 {
 		t.Errorf("there is no content to try, but it prints %q", p.Curl)
 	}
-	if files := launch.List(t, data); !slices.Equal(files, []string{"photos", "waybook.db"}) {
+	if files := launch.List(t, data); !slices.Equal(files, []string{"photos", "uploads", "waybook.db"}) {
 		t.Errorf("files %v", files)
 	}
 	for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
@@ -169,43 +168,5 @@ func TestWithoutDemoAnEmptyStoreStaysEmpty(t *testing.T) {
 	again.End(os.Interrupt)
 	if counts := landmarks(t, launch.Start(t, binary, data)); counts != [5]int{} {
 		t.Errorf("landmarks %v in a store in use", counts)
-	}
-}
-
-func TestWithoutAdditionsAFuncIsOneOfTheEleven(t *testing.T) {
-	t.Parallel()
-	p := launch.Begin(t, binary, nil, append(launch.FreePorts(t.TempDir()), "-additions=false")...).Ready()
-	const eleven = "INVALID PARAMETER: func (one of addAlbum, updateAlbum, getAlbum, getUserAlbumList, getCategoryPOIList, getPOI, postBlog, updateBlog, getBlog)"
-	for _, function := range []string{"login", "logout", "getUserBlogList", "getNearbyPOIList", "addComment", "castVote"} {
-		if info := post(t, p, "", "func", function).Text("info"); info != eleven {
-			t.Errorf("%s: %s", function, info)
-		}
-	}
-	if strings.Contains(p.Out(), "login") {
-		t.Errorf("the greeting offers a login:\n%s", p.Out())
-	}
-}
-
-func TestEveryFlagHasAnEnvironmentVariable(t *testing.T) {
-	t.Parallel()
-	data := filepath.Join(t.TempDir(), "data")
-	p := launch.Begin(t, binary, []string{
-		"WAYBOOK_HTTP=127.0.0.1:0", "WAYBOOK_GRPC=127.0.0.1:0", "WAYBOOK_ADMIN=127.0.0.1:0",
-		"WAYBOOK_DATA=" + data, "WAYBOOK_REWARD=7", "WAYBOOK_TIME_ZONE=UTC", "WAYBOOK_SESSION_TTL=1h",
-		"WAYBOOK_LOGIN=false", "WAYBOOK_TRUSTED_PROXIES=10.0.0.0/8",
-	}).Ready()
-	posted := post(t, p, demoCookie(t, data), "func", "postBlog", "type", "0_8", "lat", "1", "lng", "2",
-		"blogTitle", "t", "blogContent", "c", "year", "2026", "month", "5", "day", "1", "weather", "有彩虹").MustSucceed(t)
-	if posted.Text("reward") != "7" {
-		t.Errorf("reward %q", posted.Text("reward"))
-	}
-	if info := post(t, p, "", "func", "login").Text("info"); !strings.HasPrefix(info, "INVALID PARAMETER: func (one of addAlbum, ") || strings.Contains(info, "login") || strings.Contains(info, "logout") {
-		t.Errorf("a disabled login: %s", info)
-	}
-	if strings.Contains(p.Out(), "login") {
-		t.Errorf("the greeting offers a disabled login:\n%s", p.Out())
-	}
-	if !strings.HasPrefix(p.HTTP, "127.0.0.1:") || strings.HasSuffix(p.HTTP, ":8080") {
-		t.Errorf("it listens on %s", p.HTTP)
 	}
 }

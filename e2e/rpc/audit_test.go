@@ -6,10 +6,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"maps"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,7 +16,6 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/internal/clients"
 	"github.com/waybook/waybook/internal/waybooktest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
@@ -222,40 +219,4 @@ func TestALoginAboveALimitIsRecordedAsLimited(t *testing.T) {
 	if lines := s.journal.take(t); len(lines) != 1 || !maps.Equal(lines[0], want) {
 		t.Errorf("%v is logged as %v", err, lines)
 	}
-}
-
-func TestEventsAreCountedWithTheAuditLogOffToo(t *testing.T) {
-	t.Parallel()
-	for _, isOn := range []bool{true, false} {
-		s := startAudited(t, waybooktest.Flags(fmt.Sprintf("-audit-log=%v", isOn)))
-		poi := callerOver(s.dial(t, "poi"))
-		for range 2 {
-			expectFault(t, failed(poi.Account.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: 1})), codes.PermissionDenied, "CLIENT_NOT_ALLOWED")
-		}
-		if lines := s.journal.take(t); len(lines) > 0 != isOn {
-			t.Errorf("with -audit-log=%v these lines are logged: %v", isOn, lines)
-		}
-		counted := eventCounts(t, s.waybook)
-		want := []string{
-			`waybook_audit_events_total{event="call_refused",outcome="refused"} 2`,
-			`waybook_audit_events_total{event="login",outcome="limited"} 0`,
-			`waybook_audit_events_total{event="login",outcome="ok"} 0`,
-			`waybook_audit_events_total{event="login",outcome="refused"} 0`,
-			`waybook_audit_events_total{event="owner_mismatch",outcome="refused"} 0`,
-		}
-		if !slices.Equal(counted, want) {
-			t.Errorf("with -audit-log=%v: counted %q", isOn, counted)
-		}
-	}
-}
-
-// eventCounts returns the metrics of the audit log.
-func eventCounts(t *testing.T, w *waybook) (counts []string) {
-	t.Helper()
-	for line := range strings.Lines(launch.Metrics(t, w.Admin)) {
-		if strings.HasPrefix(line, "waybook_audit_events_total{") {
-			counts = append(counts, strings.TrimSpace(line))
-		}
-	}
-	return counts
 }

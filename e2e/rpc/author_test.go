@@ -3,13 +3,17 @@ package rpc_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 
 	"google.golang.org/grpc/codes"
 
 	"github.com/waybook/waybook/internal/storetest"
+	"github.com/waybook/waybook/internal/waybooktest"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
-	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // written returns the texts of all comments of an author on content of the kind, by what they are on.
@@ -137,68 +141,6 @@ func TestRepeatedCallsRemoveAllCommentsOfAnAuthor(t *testing.T) {
 	}
 }
 
-// A sweep removes the comments of deleted content, which may take a while.
-func TestTheCommentsOfAnAuthorOnDeletedContentAreRemoved(t *testing.T) {
-	t.Parallel()
-	p := startParts(t)
-	owner, author := p.newUser("owner"), p.newUser("author")
-	deleted, other := p.items(owner), p.items(owner)
-	for i, k := range p.kinds() {
-		for range 3 {
-			must(deleted[i].add(t.Context(), author, "", "x"))(t)
-		}
-		must(other[i].add(t.Context(), author, "", "y"))(t)
-		must(k.send(t.Context(), "Delete", fields{"actor_id": owner, "id": deleted[i].id}))(t)
-		expectFault(t, failed(k.send(t.Context(), "RemoveCommentsByAuthor", fields{"author_id": author, "actor_id": owner, "id": deleted[i].id})),
-			codes.NotFound, k.missing)
-		k.removeBy(fields{"author_id": author, "kind": int(k.of)}, 4, false)
-		k.expectWritten(author, map[int64][]string{})
-		if n := p.store.count(t, k.service+"_comments"); n != 0 {
-			t.Errorf("%s: %d comments are stored", k.service, n)
-		}
-	}
-	p.Sweep()
-	p.check()
-}
-
-// An album, an entry and a landmark of an old service had one number, and the first two have one identifier here.
-func TestEqualIdentifiersOfDifferentKindsAreApart(t *testing.T) {
-	t.Parallel()
-	w := start(t)
-	owner, user := w.newUser("owner"), w.newUser("user")
-	const id int64 = 12
-	w.moveAll(id, owner)
-	if album, entry := w.getAlbum(id).GetAlbum().GetAlbumId(), w.getBlog(id).GetBlog().GetBlogId(); album != entry {
-		t.Fatalf("the album is %d, the entry %d", album, entry)
-	}
-	for _, k := range w.kinds() {
-		must(k.send(t.Context(), "AddComment", fields{"author_id": user, "id": id, "text": k.service}))(t)
-		for range int(k.of) { // another number for each kind
-			must(k.send(t.Context(), "Recommend", fields{"user_id": w.newUser("x"), "id": id}))(t)
-		}
-		if k.hasPhotos() {
-			must(k.send(t.Context(), "AddPhoto", fields{"actor_id": owner, "id": id, "url": k.service}))(t)
-		}
-	}
-	for _, k := range w.kinds() {
-		k.expectWritten(user, map[int64][]string{k.idIn(k.get(id)): {k.service}})
-		comments := must(k.send(t.Context(), "ListComments", fields{"id": id}))(t)
-		if texts := readAll[*commentv1.Comment](comments, "comments"); len(texts) != 4 || texts[3].GetText() != k.service {
-			t.Errorf("%s: comments %v", k.service, texts)
-		}
-		if score := read[int64](k.shown(id), "score"); score != int64(k.of) {
-			t.Errorf("%s: score %d", k.service, score)
-		}
-		if !k.hasPhotos() {
-			continue
-		}
-		photos := must(k.send(t.Context(), "ListPhotos", fields{"id": id}))(t)
-		if all := readAll[*photov1.Photo](photos, "photos"); len(all) != 4 || all[3].GetUrl() != k.service {
-			t.Errorf("%s: photos %v", k.service, all)
-		}
-	}
-}
-
 func TestACommentIsCountedByTheCallThatRemovesIt(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(t *testing.T, p *parts) {
@@ -214,4 +156,162 @@ func TestACommentIsCountedByTheCallThatRemovesIt(t *testing.T) {
 		}
 		p.check()
 	})
+}
+
+// item is an album, an entry or a landmark.
+type item struct {
+	kind
+	id int64
+}
+
+// items returns new content of an owner, of each kind.
+func (w *waybook) items(owner int64) (all []item) {
+	for _, k := range w.kinds() {
+		all = append(all, item{k, k.create(owner, "x")})
+	}
+	return all
+}
+
+func (r item) recommend(ctx context.Context, user, id int64) (int64, error) {
+	reply, err := r.send(ctx, "Recommend", fields{"user_id": user, "id": id})
+	return read[int64](reply, "score"), err
+}
+
+func (r item) withdraw(ctx context.Context, user, id int64) (int64, error) {
+	reply, err := r.send(ctx, "Withdraw", fields{"user_id": user, "id": id})
+	return read[int64](reply, "score"), err
+}
+
+func (r item) list(ctx context.Context, size int32, token string) ([]*typev1.Profile, string, error) {
+	reply, err := r.send(ctx, "ListRecommenders", fields{"id": r.id, "page_size": size, "page_token": token})
+	return readAll[*typev1.Profile](reply, "recommenders"), read[string](reply, "next_page_token"), err
+}
+
+func TestRecommendersAreListedUntilTheyWithdraw(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	users := []int64{w.newUser("a"), w.newUser("b"), w.newUser("c")}
+	for _, r := range w.items(w.newUser("owner")) {
+		t.Run(r.service, func(t *testing.T) {
+			expect := func(want ...string) {
+				t.Helper()
+				var names []string
+				for token := ""; ; {
+					listed, next, err := r.list(t.Context(), 1, token)
+					for _, user := range got(t, listed, err) {
+						names = append(names, user.GetName())
+					}
+					if token = next; token == "" {
+						break
+					}
+				}
+				// The test of pages checks the order.
+				if slices.Sort(names); !slices.Equal(names, want) {
+					t.Errorf("recommended by %v, want %v", names, want)
+				}
+			}
+			expect()
+			for _, user := range []int64{users[2], users[0], users[1]} {
+				must(r.recommend(t.Context(), user, r.id))(t)
+			}
+			expect("a", "b", "c")
+			must(r.withdraw(t.Context(), users[1], r.id))(t)
+			expect("a", "c")
+		})
+	}
+}
+
+func TestAnEntryCanQuoteOnlyAnExistingEntry(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	author := w.newUser("a")
+	id := w.newBlog(author)
+	request := newBlogRequest(author)
+	request.ReplyBlogId = 1
+	expectFault(t, failed(w.Blog.CreateBlog(t.Context(), request)), codes.InvalidArgument, "QUOTED_BLOG_NOT_FOUND", "reply_blog_id")
+	for _, quoted := range []int64{1, id} { // an entry does not quote itself (rule 7.30)
+		update := &blogv1.UpdateBlogRequest{ActorId: author, BlogId: id, ReplyBlogId: &quoted}
+		expectFault(t, failed(w.Blog.UpdateBlog(t.Context(), update)), codes.InvalidArgument, "QUOTED_BLOG_NOT_FOUND", "reply_blog_id")
+		update.ActorId = w.newUser("b")
+		expectFailures(t, []failure{{"UpdateBlog of another's entry", calling(w.Blog.UpdateBlog, update), codes.PermissionDenied, "NOT_OWNER"}})
+	}
+	request.RequestId, request.ReplyBlogId = requestID(1), id
+	quoting := must(w.Blog.CreateBlog(t.Context(), request))(t).GetBlog()
+	must(w.Blog.DeleteBlog(t.Context(), &blogv1.DeleteBlogRequest{ActorId: author, BlogId: id}))(t)
+	again := must(w.Blog.CreateBlog(t.Context(), request))(t).GetBlog()
+	if b := w.getBlog(again.GetBlogId()).GetBlog(); b.GetBlogId() != quoting.GetBlogId() || b.GetReplyBlogId() != id {
+		t.Errorf("deleting the quoted entry changed %v", b)
+	}
+}
+
+func TestVotingFailsAsTheContractSays(t *testing.T) {
+	t.Parallel()
+	w, ctx := start(t), t.Context()
+	author, other := w.newUser("a"), w.newUser("b")
+	id, elsewhere := w.newBlog(author), w.newBlog(author)
+	plain := newBlogRequest(author)
+	plain.Vote = nil
+	voteless := must(w.Blog.CreateBlog(ctx, plain))(t).GetBlog().GetBlogId()
+	must(w.Blog.CastBallot(ctx, &blogv1.CastBallotRequest{VoterId: other, BlogId: elsewhere, Choice: 1}))(t)
+	cast := func(voter, blog int64, choice int32) func(context.Context) error {
+		return calling(w.Blog.CastBallot, &blogv1.CastBallotRequest{VoterId: voter, BlogId: blog, Choice: choice})
+	}
+	expectFailures(t, []failure{
+		{"CastBallot on an unknown entry", cast(other, 1, 1), codes.NotFound, "BLOG_NOT_FOUND"},
+		{"CastBallot without a vote", cast(other, voteless, 1), codes.NotFound, "VOTE_NOT_FOUND"},
+		{"CastBallot for an unknown choice", cast(other, id, 4), codes.NotFound, "CHOICE_NOT_FOUND"},
+		{"CastBallot by an unknown user", cast(1, id, 1), codes.NotFound, "USER_NOT_FOUND"},
+		{"CastBallot for another choice", cast(other, elsewhere, 2), codes.AlreadyExists, "ALREADY_VOTED"},
+		{"ListBallots of an unknown entry", calling(w.Blog.ListBallots, &blogv1.ListBallotsRequest{BlogId: 1}), codes.NotFound, "BLOG_NOT_FOUND"},
+		{"ListBallots without a vote", calling(w.Blog.ListBallots, &blogv1.ListBallotsRequest{BlogId: voteless}), codes.NotFound, "VOTE_NOT_FOUND"},
+	})
+}
+
+// expectRewards checks the total and the number of a user's rewards.
+func (w *waybook) expectRewards(user, total, count int64) {
+	w.t.Helper()
+	want := waybooktest.Rewards{Total: total, Count: count}
+	if got := must(waybooktest.RewardsOf(w.t.Context(), w.Account, user))(w.t); got != want {
+		w.t.Errorf("user %d has the rewards %+v, want %+v", user, got, want)
+	}
+}
+
+func TestARewardOutlivesItsEntry(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, p *parts) {
+		author := p.newUser("a")
+		granted := p.newBlog(author)
+		p.Sweep()
+		p.expectRewards(author, 10, 1)
+		due := p.newBlog(author)
+		for _, id := range []int64{granted, due} {
+			must(p.Blog.DeleteBlog(t.Context(), &blogv1.DeleteBlogRequest{ActorId: author, BlogId: id}))(t)
+		}
+		p.expectRewards(author, 20, 2)
+		p.Sweep()
+		p.expectRewards(author, 20, 2)
+	})
+}
+
+func TestARewardIsGrantedOnceForEachSource(t *testing.T) {
+	t.Parallel()
+	w := startParts(t)
+	user, other := w.newUser("a"), w.newUser("b")
+	w.expectRewards(user, 0, 0)
+	for _, grants := range [][]*accountv1.Grant{
+		{{UserId: user, Source: "blog/1", Amount: 10}},
+		{{UserId: user, Source: "blog/1", Amount: 99}, {UserId: user, Source: "blog/2", Amount: 5}},
+		{
+			{UserId: user, Source: "photo/1", Amount: 0},
+			{UserId: user, Source: "photo/1", Amount: 7},
+			{UserId: other, Source: "blog/1", Amount: 1_000_000_000},
+			{UserId: 1, Source: "blog/1", Amount: 1}, // nobody
+		},
+	} {
+		must(w.Account.GrantRewards(t.Context(), &accountv1.GrantRewardsRequest{Grants: grants}))(t)
+	}
+	w.expectRewards(user, 15, 3)
+	w.expectRewards(other, 1_000_000_000, 1)
+	if n := w.store.count(t, "rewards"); n != 4 {
+		t.Errorf("%d rewards are stored", n)
+	}
 }

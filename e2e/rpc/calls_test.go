@@ -2,12 +2,24 @@ package rpc_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
 	"strings"
+	"testing"
+	"time"
 
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
+	"google.golang.org/protobuf/types/dynamicpb"
 
+	"github.com/waybook/waybook/internal/docstore"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
@@ -127,6 +139,8 @@ func (t target) validRequest(user, album, blog, poi int64) proto.Message {
 		return &moveinv1.ResolveOldIdsRequest{OldIds: []*moveinv1.OldIdentifier{{Kind: t.kind(), OldId: "x"}}}
 	case "Upload":
 		return &photov1.UploadRequest{Part: &photov1.UploadRequest_Start{Start: ofAlbum(user, album)}}
+	case "UploadIcon":
+		return &accountv1.UploadIconRequest{Part: &accountv1.UploadIconRequest_Start{Start: &accountv1.UploadIconStart{ActorId: user}}}
 	case "ImportPois":
 		return batchOf(user, importedPoi("x", "x"))
 	case "SearchNearby":
@@ -147,7 +161,7 @@ func (t target) validRequest(user, album, blog, poi int64) proto.Message {
 		"user_id": user, "owner_id": user, "author_id": user, "actor_id": user, "voter_id": user,
 		"album_id": album, "blog_id": blog, "poi_id": poi, "photo_id": int64(1), "comment_id": int64(1),
 		"name": "x", "title": "x", "text": "x", "url": "x", "key": "x", "kind": t.kind().Number(),
-		"token": strings.Repeat("0", 32), "choice": int32(1),
+		"token": strings.Repeat("0", 32), "choice": int32(1), "icon": int64(1),
 		"sha256": make([]byte, 32), "size": photov1.PhotoSize_PHOTO_SIZE_VIEW.Number(),
 	}
 	request := newMessage(t.Input()).ProtoReflect()
@@ -167,4 +181,198 @@ func (t target) validRequest(user, album, blog, poi int64) proto.Message {
 		}
 	}
 	return request.Interface()
+}
+
+// For any request, each RPC succeeds or fails with a stable reason that is not a server error. The
+// second message is for RPCs that receive several.
+func FuzzNoRequestIsTheServicesFault(f *testing.F) {
+	w := start(f, settleFast)
+	user := w.newUser("小旅人")
+	ids := []int64{user, w.newAlbum(user, "x"), w.newBlog(user), w.newPoi(user, "x"), 0, -1, tooHigh}
+	var methods []protoreflect.MethodDescriptor
+	all := everyTarget()
+	for i, name := range slices.Sorted(maps.Keys(all)) {
+		methods = append(methods, all[name].MethodDescriptor)
+		for _, id := range ids {
+			raw := must(proto.Marshal(all[name].validRequest(id, id, id, id)))(f)
+			f.Add(uint8(i), raw, raw)
+			f.Add(uint8(i), []byte{}, raw)
+		}
+	}
+	f.Fuzz(func(t *testing.T, which uint8, first, second []byte) {
+		method := methods[int(which)%len(methods)]
+		for _, raw := range [][]byte{first, second} {
+			if proto.Unmarshal(raw, dynamicpb.NewMessage(method.Input())) != nil {
+				return // gRPC itself rejects it
+			}
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		messages := [][]byte{first, second}
+		if !method.IsStreamingClient() {
+			messages = messages[:1]
+		}
+		err := w.send(ctx, method, messages...)
+		answer := status.Convert(err)
+		switch answer.Code() {
+		case codes.OK:
+		case codes.InvalidArgument, codes.NotFound, codes.AlreadyExists, codes.PermissionDenied, codes.Unauthenticated,
+			codes.FailedPrecondition, codes.ResourceExhausted, codes.Aborted:
+			if len(answer.Details()) == 0 {
+				t.Errorf("%s fails without a reason: %v", method.FullName(), err)
+			}
+		default:
+			t.Errorf("%s: %v", method.FullName(), err)
+		}
+	})
+}
+
+// asIs is a codec that sends bytes unchanged and ignores received ones.
+type asIs struct{}
+
+// Name returns the name of the encoding of the bytes.
+func (asIs) Name() string { return "proto" }
+
+// Marshal returns the bytes unchanged.
+func (asIs) Marshal(message any) ([]byte, error) { return message.([]byte), nil }
+
+// Unmarshal ignores the reply.
+func (asIs) Unmarshal([]byte, any) error { return nil }
+
+// send calls a method and reads its replies to the end, or one of a method that watches.
+func (w *waybook) send(ctx context.Context, method protoreflect.MethodDescriptor, messages ...[]byte) error {
+	path := "/" + string(method.Parent().FullName()) + "/" + string(method.Name())
+	description := &grpc.StreamDesc{ServerStreams: true, ClientStreams: method.IsStreamingClient()}
+	stream, err := w.Connection.NewStream(ctx, description, path, grpc.ForceCodec(asIs{}))
+	if err != nil {
+		return err
+	}
+	for _, message := range messages {
+		if err := stream.SendMsg(message); err != nil {
+			break // RecvMsg returns the cause
+		}
+	}
+	if err := stream.CloseSend(); err != nil {
+		return err
+	}
+	for {
+		if err := stream.RecvMsg(nil); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if strings.HasPrefix(string(method.Name()), "Watch") {
+			return nil // it would go on for minutes
+		}
+	}
+}
+
+func TestEveryCallReportsABrokenStoreWithoutItsMessage(t *testing.T) {
+	t.Parallel()
+	p := startParts(t)
+	user := p.newUser("a")
+	calls := p.everyCall(user, p.newAlbum(user, "x"), p.newBlog(user), p.newPoi(user, "x"))
+	for name, broken := range map[string]struct {
+		cause  error
+		code   codes.Code
+		reason string
+	}{
+		"unavailable": {
+			fmt.Errorf("%w: bolt: page 17 of /tmp/waybook.db", docstore.ErrUnavailable),
+			codes.Unavailable, "STORE_UNAVAILABLE",
+		},
+		"conflict": {
+			fmt.Errorf("%w: mongo: WriteConflict", docstore.ErrConflict),
+			codes.Aborted, "CONFLICT",
+		},
+		"something else": {
+			errors.New("bolt: page 17 of /tmp/waybook.db is torn"),
+			codes.Internal, "INTERNAL",
+		},
+	} {
+		p.store.fail(broken.cause)
+		t.Run(name, func(t *testing.T) {
+			for call, run := range calls {
+				if call == "account.GetRegistration" { // a setting, which asks no store
+					continue
+				}
+				t.Run(call, func(t *testing.T) {
+					t.Parallel() // some calls pause between their tries
+					isOwners := []string{"album.DeleteAlbum", "photo.AddPhoto of album", "photo.AddPhoto of poi", "album.UpdateAlbum", "blog.UpdateBlog", "poi.UpdatePoi"}
+					if name == "conflict" && slices.Contains(isOwners, call) { // the store says that another owns it
+						expectFault(t, run(t.Context()), codes.PermissionDenied, "NOT_OWNER")
+						return
+					}
+					expectFault(t, run(t.Context()), broken.code, broken.reason)
+				})
+			}
+		})
+	}
+	// After the store works again, every call works too. Calls that delete run last.
+	p.store.fail(nil)
+	names := slices.SortedFunc(maps.Keys(calls), func(a, b string) int { return deletes(a) - deletes(b) })
+	for _, call := range names {
+		switch err := calls[call](t.Context()); status.Code(err) {
+		case codes.OK, codes.NotFound, codes.Unauthenticated: // photo 1 and that session do not exist
+		case codes.PermissionDenied:
+			if call != "account.RegisterUser" { // nor does that invitation
+				t.Errorf("%s: %v", call, err)
+			}
+		case codes.FailedPrecondition:
+			if call != "photo.Upload" && call != "account.UploadIcon" { // this store has no place for files
+				t.Errorf("%s: %v", call, err)
+			}
+		default:
+			t.Errorf("%s: %v", call, err)
+		}
+	}
+}
+
+// deletes orders calls: it returns 1 for calls that delete content.
+func deletes(call string) int {
+	if strings.Contains(call, ".Delete") {
+		return 1
+	}
+	return 0
+}
+
+func TestASeparateServerRefusesTheContentOfOthers(t *testing.T) {
+	t.Parallel()
+	p := startParts(t)
+	user := p.newUser("a")
+	ids := map[string]int64{"album": p.newAlbum(user, "x"), "blog": p.newBlog(user), "poi": p.newPoi(user, "x")}
+	p.moveAll(1, user)
+	for _, one := range p.Services {
+		w, of := &waybook{p.Apart(one), t}, one.Parts().Kind
+		for name, to := range everyTarget() {
+			if to.parent == "" {
+				continue
+			}
+			t.Run(of.String()+" gets "+name, func(t *testing.T) {
+				err := w.call(t.Context(), to.MethodDescriptor, to.validRequest(user, ids["album"], ids["blog"], ids["poi"]))
+				method, hasNoPhotos := string(to.Name()), of == aUser || of == anEntry
+				switch {
+				case of == aUser && !strings.HasPrefix(name, "movein.") || hasNoPhotos && strings.HasPrefix(name, "photo."):
+					if status.Code(err) != codes.Unimplemented {
+						t.Errorf("got %v", err)
+					}
+				case to.kind() == of:
+					if code := status.Code(err); code != codes.OK && code != codes.NotFound { // there is no photo 1
+						t.Errorf("got %v", err)
+					}
+				default:
+					field := to.parent + "_id"
+					switch method {
+					case "ListCommentsByAuthor", "ListChanges":
+						field = "kind"
+					case "ResolveOldIds":
+						field = "old_ids[0]"
+					case "MoveIn":
+						field = "records[0]"
+					}
+					expectFault(t, err, codes.InvalidArgument, "INVALID_PARAMETER", field)
+				}
+			})
+		}
+	}
 }

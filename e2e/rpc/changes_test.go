@@ -1,15 +1,23 @@
 package rpc_test
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/testing/protocmp"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/waybook/waybook/e2e/mongotest"
+	"github.com/waybook/waybook/e2e/mongowire"
+	"github.com/waybook/waybook/internal/longform"
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/internal/waybooktest"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	changev1 "github.com/waybook/waybook/proto/gen/waybook/change/v1"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
@@ -185,4 +193,140 @@ func TestATokenOfAnotherKindIsRefusedAndAnOldOneHasToStartAnew(t *testing.T) {
 	}
 	unknown := p.feed(t.Context(), typev1.Kind_KIND_UNSPECIFIED)
 	expectFault(t, failed(unknown.list("", 0)), codes.InvalidArgument, "INVALID_PARAMETER", "kind")
+}
+
+// feed lists the changes of a kind, and makes some.
+type feed struct {
+	kind typev1.Kind
+	list func(token string, size int32) (*changev1.ListChangesResponse, error)
+	// since is list with a start_time.
+	since func(start time.Time, token string) (*changev1.ListChangesResponse, error)
+	// create, change and remove write a resource with a title, or a name.
+	create func(title string) int64
+	change func(id int64, title string) error
+	remove func(id int64) error
+}
+
+// changeTypes are the latest changes of resources, by their identifiers.
+type changeTypes = map[int64]changev1.Change_Type
+
+// catchUp returns the changes after a token until now, and a token after which nothing is listed again.
+func (f feed) catchUp(t *testing.T, token string, size int32) (all changeTypes, next string) {
+	t.Helper()
+	all = changeTypes{}
+	for isNew := true; isNew; time.Sleep(settling) {
+		isNew = false
+		for hasMore := true; hasMore; {
+			page := must(f.list(token, size))(t)
+			if size > 0 && len(page.GetChanges()) > int(size) || page.GetNextPageToken() == "" {
+				t.Fatalf("a page of %d has %d changes and the token %q", size, len(page.GetChanges()), page.GetNextPageToken())
+			}
+			for _, each := range page.GetChanges() {
+				all[each.GetId()], isNew = each.GetType(), true
+			}
+			token, hasMore = page.GetNextPageToken(), page.GetHasMore()
+		}
+	}
+	return all, token
+}
+
+// feeds returns the feeds of all services.
+func (w *waybook) feeds(ctx context.Context, owner int64) map[string]feed {
+	users := w.feed(ctx, typev1.Kind_KIND_USER)
+	users.create = w.newUser
+	users.change = func(id int64, title string) error {
+		return failed(w.Account.UpdateUser(ctx, &accountv1.UpdateUserRequest{UserId: id, Name: &title}))
+	}
+	users.remove = func(id int64) error {
+		if err := failed(w.Account.UpdateUser(ctx, &accountv1.UpdateUserRequest{UserId: id, Disabled: new(true)})); err != nil {
+			return err
+		}
+		return failed(w.Account.DeleteUser(ctx, &accountv1.DeleteUserRequest{UserId: id}))
+	}
+	all := map[string]feed{"User": users}
+	for i, k := range w.kinds() {
+		f := w.feed(ctx, []typev1.Kind{typev1.Kind_KIND_ALBUM, typev1.Kind_KIND_BLOG, typev1.Kind_KIND_POI}[i])
+		f.create = func(title string) int64 { return k.create(owner, title) }
+		f.change = func(id int64, title string) error {
+			return failed(k.send(ctx, "Update", fields{"actor_id": owner, "id": id, "title": title}))
+		}
+		f.remove = func(id int64) error { return failed(k.send(ctx, "Delete", fields{"actor_id": owner, "id": id})) }
+		all[k.name] = f
+	}
+	return all
+}
+
+// feed returns the feed of a kind without writes.
+func (w *waybook) feed(ctx context.Context, kind typev1.Kind) feed {
+	return feed{
+		kind: kind,
+		since: func(start time.Time, token string) (*changev1.ListChangesResponse, error) {
+			return w.Change.ListChanges(ctx, &changev1.ListChangesRequest{Kind: kind, StartTime: timestamppb.New(start), PageToken: token})
+		},
+		list: func(token string, size int32) (*changev1.ListChangesResponse, error) {
+			return w.Change.ListChanges(ctx, &changev1.ListChangesRequest{Kind: kind, PageToken: token, PageSize: size})
+		},
+	}
+}
+
+// onBothEngines runs a test on the embedded store, and in the long form on MongoDB's wire protocol.
+func onBothEngines(t *testing.T, test func(t *testing.T, w *waybook)) {
+	t.Run("embedded", func(t *testing.T) { test(t, start(t, settleFast)) })
+	t.Run("mongo", func(t *testing.T) {
+		longform.Only(t)
+		server := mongotest.StartServer(t, mongowire.Config{})
+		test(t, start(t, settleFast, waybooktest.OnMongoDB(server.URI(mongotest.Database()))))
+	})
+}
+
+func TestAnUpdateThatChangesNothingChangesNothing(t *testing.T) {
+	t.Parallel()
+	onBothEngines(t, func(t *testing.T, w *waybook) {
+		owner, other := w.newUser("a"), w.newUser("b")
+		feeds := w.feeds(t.Context(), owner)
+		for _, k := range w.kinds() {
+			id := k.create(owner, "title")
+			same := k.valid(owner, "title", nil)
+			delete(same, "owner")
+			delete(same, "vote")
+			updates := []fields{same, {"title": "title"}, {}}
+			photo := fields{"actor_id": owner, "id": id, "url": "https://a.example/1.jpg", "description": ""}
+			switch k.name {
+			case "Blog":
+				updates = append(updates, fields{"reply_blog_id": int64(0)})
+			case "Album":
+				updates = append(updates, fields{"lat": taipei.GetLat()})
+			}
+			if k.hasPhotos() {
+				reply, err := k.send(t.Context(), "AddPhoto", photo)
+				photo["photo_id"] = read[int64](got(t, reply, err), "photo.photo_id")
+			}
+			comment := fields{"actor_id": owner, "id": id, "text": "thanks"}
+			reply, err := k.send(t.Context(), "AddComment", fields{"author_id": owner, "id": id, "text": "fine"})
+			comment["comment_id"] = read[int64](got(t, reply, err), "comment.comment_id")
+			must(k.send(t.Context(), "ReplyToComment", comment))(t)
+			shown := k.get(id)
+			_, token := feeds[k.name].catchUp(t, "", 100)
+			for _, update := range updates {
+				must(k.send(t.Context(), "Update", update.and(fields{"actor_id": owner, "id": id})))(t)
+			}
+			expectFault(t, failed(k.send(t.Context(), "Update", same.and(fields{"actor_id": other, "id": id}))), codes.PermissionDenied, "NOT_OWNER")
+			expectFault(t, failed(k.send(t.Context(), "Update", same.and(fields{"actor_id": owner, "id": id + 1}))), codes.NotFound, k.missing)
+			if k.hasPhotos() {
+				must(k.send(t.Context(), "UpdatePhoto", photo))(t)
+			}
+			must(k.send(t.Context(), "ReplyToComment", comment))(t)
+			if diff := cmp.Diff(shown, k.get(id), protocmp.Transform()); diff != "" {
+				t.Errorf("%s: (-want +got)\n%s", k.name, diff)
+			}
+			if changes, _ := feeds[k.name].catchUp(t, token, 100); len(changes) > 0 {
+				t.Errorf("%s: %v are listed", k.name, changes)
+			}
+		}
+		_, token := feeds["User"].catchUp(t, "", 100)
+		must(w.Account.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: owner, Name: new("a"), Disabled: new(false)}))(t)
+		if changes, _ := feeds["User"].catchUp(t, token, 100); len(changes) > 0 {
+			t.Errorf("users %v are listed", changes)
+		}
+	})
 }

@@ -99,7 +99,7 @@ func TestWhatAHiddenUserOwnsIsNotFound(t *testing.T) {
 	})
 }
 
-func TestTheCommentsOfAHiddenUserDoNotAppear(t *testing.T) {
+func TestTheCommentsAndChoicesOfAHiddenUserDoNotAppear(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(t *testing.T, p *parts) {
 		hidden, owner := p.newUser("hidden"), p.newUser("owner")
@@ -108,7 +108,22 @@ func TestTheCommentsOfAHiddenUserDoNotAppear(t *testing.T) {
 			for _, by := range []int64{hidden, owner, hidden} {
 				must(on.add(t.Context(), by, "", "t"))(t)
 			}
-			must(on.recommend(t.Context(), hidden, on.id))(t)
+			for _, by := range []int64{hidden, owner} {
+				must(on.recommend(t.Context(), by, on.id))(t)
+				if !on.hasPhotos() {
+					must(on.send(t.Context(), "CastBallot", fields{"id": on.id, "voter_id": by, "choice": int32(1)}))(t)
+				}
+			}
+		}
+		// choosers are the users whose recommendations and ballots are listed, on pages of one.
+		choosers := func(on item) map[string][]int64 {
+			all := map[string][]int64{
+				"recommenders": on.page("ListRecommenders", fields{"id": on.id}, "recommenders", "user_id").walk(t, 1),
+			}
+			if !on.hasPhotos() {
+				all["voters"] = on.page("ListBallots", fields{"id": on.id}, "ballots", "voter.user_id").walk(t, 1)
+			}
+			return all
 		}
 		authors := func(on item, size int32) (all []int64) {
 			list := on.page("ListComments", fields{"id": on.id}, "comments", "author.user_id")
@@ -121,8 +136,13 @@ func TestTheCommentsOfAHiddenUserDoNotAppear(t *testing.T) {
 			if one := authors(on, 1); !slices.Equal(got, want) || !slices.Equal(one, want) {
 				t.Errorf("%s: comments of %v, and on pages of one of %v; want %v", on.service, got, one, want)
 			}
-			if score := read[int64](on.shown(on.id), "score"); score != 1 {
+			if score := read[int64](on.shown(on.id), "score"); score != 2 {
 				t.Errorf("%s: score %d", on.service, score)
+			}
+			for name, users := range choosers(on) {
+				if slices.Contains(users, hidden) != slices.Contains(want, hidden) || !slices.Contains(users, owner) {
+					t.Errorf("%s: %s are %v, comments of %v", on.service, name, users, want)
+				}
 			}
 		}
 		p.hide(hidden, true)
@@ -140,7 +160,10 @@ func TestTheCommentsOfAHiddenUserDoNotAppear(t *testing.T) {
 		}
 		p.hide(owner, false)
 		for _, on := range items {
-			expect(on, owner)
+			first, _ := on.first()
+			if len(first) != 1 {
+				t.Errorf("%s: comments %v", on.service, first)
+			}
 		}
 		p.check()
 	})

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
@@ -94,40 +93,6 @@ func TestAnInvalidItemOfAnImportFailsAlone(t *testing.T) {
 			t.Errorf("%s is not named in %q", field, message)
 		}
 	}
-}
-
-func TestAnImportedLandmarkIsLikeAnyOther(t *testing.T) {
-	t.Parallel()
-	w := start(t)
-	owner := w.newUser("a")
-	reply := must(w.importPois(t.Context(), batchOf(owner, importedPoi("k", "x"))))(t)
-	expectImport(t, reply, 1, 0, 0)
-	p := must(w.Poi.ListPois(t.Context(), &poiv1.ListPoisRequest{Category: poiv1.PoiCategory_POI_CATEGORY_THRILL}))(t).GetPois()[0]
-	if p.GetName() != "x" || p.GetImportKey() != "k" || p.GetOwner().GetUserId() != owner || !proto.Equal(p.GetLocation(), taipei) {
-		t.Errorf("got %v", p)
-	}
-	// The key is free again after its landmark is deleted.
-	must(w.Poi.DeletePoi(t.Context(), &poiv1.DeletePoiRequest{ActorId: owner, PoiId: p.GetPoiId()}))(t)
-	reply = must(w.importPois(t.Context(), batchOf(owner, importedPoi("k", "y"))))(t)
-	expectImport(t, reply, 1, 0, 0)
-}
-
-func TestAWholeImportFailsAsTheContractSays(t *testing.T) {
-	t.Parallel()
-	w, ctx := start(t), t.Context()
-	owner := w.newUser("a")
-	item := importedPoi("1", "x")
-	tooMany := batchOf(owner)
-	for range 1001 {
-		tooMany.Pois = append(tooMany.Pois, item)
-	}
-	expectFault(t, failed(w.importPois(ctx, batchOf(1, item))), codes.NotFound, "USER_NOT_FOUND")
-	expectFault(t, failed(w.importPois(ctx, batchOf(0, item))), codes.InvalidArgument, "INVALID_PARAMETER", "owner_id")
-	expectFault(t, failed(w.importPois(ctx, batchOf(owner))), codes.InvalidArgument, "INVALID_PARAMETER", "pois")
-	expectFault(t, failed(w.importPois(ctx, tooMany)), codes.InvalidArgument, "INVALID_PARAMETER", "pois")
-	badMode := batchOf(owner, item)
-	badMode.Mode = 9
-	expectFault(t, failed(w.importPois(ctx, badMode)), codes.InvalidArgument, "INVALID_PARAMETER", "mode")
 }
 
 func TestAnImportUpdatesWhatDiffersIfAskedToOnEachStore(t *testing.T) {

@@ -11,8 +11,6 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
-	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
@@ -22,10 +20,10 @@ func long(characters int) string { return strings.Repeat("長", characters) }
 
 const tooHigh = 1 << 53
 
+// The golden cases show it of requests that the edge sends.
 func TestEveryViolationOfARequestIsReported(t *testing.T) {
 	t.Parallel()
 	w, ctx := start(t), t.Context()
-	nowhere := &typev1.Location{Lat: -90.001, Lng: 180.001}
 	for name, test := range map[string]struct {
 		err    error
 		fields []string
@@ -50,29 +48,10 @@ func TestEveryViolationOfARequestIsReported(t *testing.T) {
 			failed(w.Account.CreateUser(ctx, &accountv1.CreateUserRequest{Name: "\u3000", IconUrl: "\x1b]0;title\x07"})),
 			[]string{"name", "icon_url"},
 		},
-		"CreateBlog with control characters": {
-			failed(w.Blog.CreateBlog(ctx, &blogv1.CreateBlogRequest{
-				AuthorId: 1, Type: 1, Location: taipei, Title: "a\x00", Content: "\ufffe", PostDate: &typev1.Date{Year: 2026, Month: 2, Day: 28},
-				Weather: 1, Vote: &blogv1.NewVote{Description: "\x7f", Choices: []string{"a", "\x08"}},
-			})),
-			[]string{"title", "content", "vote.choices[1]"},
-		},
 		"BatchGetUsers": {failed(w.Account.BatchGetUsers(ctx, &accountv1.BatchGetUsersRequest{})), []string{"user_ids"}},
-		"BatchGetUsers of invalid users": {
-			failed(w.Account.BatchGetUsers(ctx, &accountv1.BatchGetUsersRequest{UserIds: []int64{1, 0, tooHigh}})),
-			[]string{"user_ids[1]", "user_ids[2]"},
-		},
 		"UpdateUser": {
 			failed(w.Account.UpdateUser(ctx, &accountv1.UpdateUserRequest{UserId: -1, Name: proto.String("")})),
 			[]string{"user_id", "name"},
-		},
-		"UpdateUser who logs in": {
-			failed(w.Account.UpdateUser(ctx, &accountv1.UpdateUserRequest{UserId: 1, Email: proto.String(""), Password: proto.String("")})),
-			[]string{"email", "password"},
-		},
-		"Authenticate": {
-			failed(w.Account.Authenticate(ctx, &accountv1.AuthenticateRequest{ClientAddress: strings.Repeat("x", 101)})),
-			[]string{"email", "password", "client_address"},
 		},
 		"GrantRewards": {
 			failed(w.Account.GrantRewards(ctx, &accountv1.GrantRewardsRequest{Grants: []*accountv1.Grant{
@@ -95,26 +74,6 @@ func TestEveryViolationOfARequestIsReported(t *testing.T) {
 			failed(w.Account.VerifySession(ctx, &accountv1.VerifySessionRequest{UserId: tooHigh, Token: strings.Repeat("A", 32)})),
 			[]string{"user_id", "token"},
 		},
-		"CreateAlbum": {
-			failed(w.Album.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{RequestId: "x", Title: long(201), Category: 17, Location: nowhere})),
-			[]string{"request_id", "owner_id", "title", "category", "location.lat", "location.lng"},
-		},
-		"CreateAlbum without fields": {
-			failed(w.Album.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{})),
-			[]string{"owner_id", "title", "category", "location"},
-		},
-		"UpdateAlbum": {
-			failed(w.Album.UpdateAlbum(ctx, &albumv1.UpdateAlbumRequest{Title: proto.String(""), Category: albumv1.AlbumCategory(0).Enum(), Lat: proto.Float64(91), Lng: proto.Float64(-181)})),
-			[]string{"actor_id", "album_id", "title", "category", "lat", "lng"},
-		},
-		"AddPhoto to an album": {
-			failed(w.Photo.AddPhoto(ctx, &photov1.AddPhotoRequest{ActorId: 1, Parent: &photov1.AddPhotoRequest_AlbumId{AlbumId: 1}, Description: long(2001)})),
-			[]string{"url", "description"},
-		},
-		"AddComment": {
-			failed(commentv1.NewCommentServiceClient(w.Connection).AddComment(ctx, &commentv1.AddCommentRequest{Text: long(2001)})),
-			[]string{"author_id", "parent", "text"},
-		},
 		"ListAlbums": {
 			failed(w.Album.ListAlbums(ctx, &albumv1.ListAlbumsRequest{OwnerId: -1, Order: 2, View: 2, AfterAlbumId: tooHigh, PageSize: -1, PageToken: long(1001)})),
 			[]string{"after_album_id", "owner_id", "order", "view", "after_album_id", "page_size", "page_token"},
@@ -122,16 +81,6 @@ func TestEveryViolationOfARequestIsReported(t *testing.T) {
 		"ListAlbums of an owner and a category, from an identifier to older ones": {
 			failed(w.Album.ListAlbums(ctx, &albumv1.ListAlbumsRequest{OwnerId: 1, Category: 1, Order: 1, AfterAlbumId: 1})),
 			[]string{"category", "after_album_id"},
-		},
-		"CreateBlog": {
-			failed(w.Blog.CreateBlog(ctx, &blogv1.CreateBlogRequest{
-				Type: 10, Location: nowhere, Title: long(201), Content: long(100_001), PostDate: &typev1.Date{Month: 13, Day: 32},
-				Weather: 8, ReplyBlogId: -1, ZoomLevel: proto.Int32(22), MapType: 4, Vote: &blogv1.NewVote{Choices: []string{"one"}},
-			})),
-			[]string{
-				"author_id", "type", "location.lat", "location.lng", "title", "content", "post_date.year", "post_date.month",
-				"post_date.day", "weather", "reply_blog_id", "zoom_level", "map_type", "vote.description", "vote.choices",
-			},
 		},
 		"ListBlogs without an author": {failed(w.Blog.ListBlogs(ctx, &blogv1.ListBlogsRequest{})), []string{"author_id"}},
 		"ListBlogs with invalid fields": {
@@ -152,14 +101,6 @@ func TestEveryViolationOfARequestIsReported(t *testing.T) {
 		"ListBlogs of a type by planned date": {
 			failed(w.Blog.ListBlogs(ctx, &blogv1.ListBlogsRequest{Type: 1, Order: blogv1.BlogOrder_BLOG_ORDER_POST_DATE})),
 			[]string{"type"},
-		},
-		"CastBallot": {
-			failed(w.Blog.CastBallot(ctx, &blogv1.CastBallotRequest{Choice: 21})),
-			[]string{"voter_id", "blog_id", "choice"},
-		},
-		"CreatePoi": {
-			failed(w.Poi.CreatePoi(ctx, &poiv1.CreatePoiRequest{OwnerId: tooHigh, Name: "", Category: 6})),
-			[]string{"owner_id", "name", "category", "location"},
 		},
 		"ListPois": {
 			failed(w.Poi.ListPois(ctx, &poiv1.ListPoisRequest{Category: 6, AfterPoiId: tooHigh, PageSize: -1})),

@@ -3,7 +3,6 @@ package rpc_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
@@ -33,49 +32,37 @@ func oldSession() *accountv1.VerifySessionRequest {
 func TestAUserOfAnOldServiceLogsInWithTheOldPasswordAndHasANewHashThenOnEachStore(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, p *parts) {
-		logsInWithTheOldPassword(t, p, md5OfHashcat, accountv1.PasswordForm_PASSWORD_FORM_MD5)
-	})
-}
-
-func TestAUserWithABcryptHashOfAnOldServiceLogsInAndHasANewHashThenOnEachStore(t *testing.T) {
-	t.Parallel()
-	onEachStore(t, func(t *testing.T, p *parts) {
-		logsInWithTheOldPassword(t, p, "$2a$05$LhayLxezLhK1LhWvKxCyLOj0j1u.Kj0jZ0pEmm134uzrQlFvQJLF6", accountv1.PasswordForm_PASSWORD_FORM_BCRYPT)
-	})
-}
-
-func logsInWithTheOldPassword(t *testing.T, p *parts, hash string, form accountv1.PasswordForm) {
-	t.Helper()
-	moved := oldUser(hash)
-	expect := func(outcome moveinv1.Outcome) {
-		t.Helper()
-		dry := must(p.MoveIn.MoveIn(t.Context(), &moveinv1.MoveInRequest{Records: moved, ValidateOnly: true}))(t)
-		expectAll(t, dry.GetResults(), outcome)
-		expectAll(t, p.moveRecords(moved...), outcome)
-	}
-	expect(inserted)
-	other := p.moveRecords(record(&moveinv1.User{Id: 8, Name: "Bo", Email: "ANN@waybook.example"}))
-	expectAll(t, other, rejected)
-	expectForm := func(form accountv1.PasswordForm) {
-		t.Helper()
-		u := must(p.Account.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: 123456}))(t).GetUser()
-		if u.GetPasswordForm() != form || !proto.Equal(u.GetCreateTime(), longAgo(0)) {
-			t.Errorf("the user is %v", u)
+		moved := oldUser(md5OfHashcat)
+		expect := func(outcome moveinv1.Outcome) {
+			t.Helper()
+			dry := must(p.MoveIn.MoveIn(t.Context(), &moveinv1.MoveInRequest{Records: moved, ValidateOnly: true}))(t)
+			expectAll(t, dry.GetResults(), outcome)
+			expectAll(t, p.moveRecords(moved...), outcome)
 		}
-	}
-	expectForm(form)
-	must(p.Account.VerifySession(t.Context(), oldSession()))(t)
-	browser := p.newBrowser(t, p.Account, "192.0.2.1")
-	browser.expectLogin("a wrong password", "ann@waybook.example", "hashcats", "PASSWORD_INCORRECT")
-	for _, when := range []string{"with the old hash", "with the new one", "after another move"} {
-		browser.expectLogin(when, "ann@waybook.example", "hashcat", "")
-		expectForm(accountv1.PasswordForm_PASSWORD_FORM_ARGON2ID)
-		expect(equal)
-	}
-	must(p.Account.VerifySession(t.Context(), oldSession()))(t)
-	p.expectRewards(123456, 30, 2)
-	_, err := p.MoveIn.MoveIn(t.Context(), &moveinv1.MoveInRequest{Records: append(moved, &moveinv1.Record{})})
-	expectFault(t, err, codes.InvalidArgument, "INVALID_PARAMETER", "records[4]")
+		expect(inserted)
+		other := p.moveRecords(record(&moveinv1.User{Id: 8, Name: "Bo", Email: "ANN@waybook.example"}))
+		expectAll(t, other, rejected)
+		expectForm := func(form accountv1.PasswordForm) {
+			t.Helper()
+			u := must(p.Account.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: 123456}))(t).GetUser()
+			if u.GetPasswordForm() != form || !proto.Equal(u.GetCreateTime(), longAgo(0)) {
+				t.Errorf("the user is %v", u)
+			}
+		}
+		expectForm(accountv1.PasswordForm_PASSWORD_FORM_MD5)
+		must(p.Account.VerifySession(t.Context(), oldSession()))(t)
+		browser := p.newBrowser(t, p.Account, "192.0.2.1")
+		browser.expectLogin("a wrong password", "ann@waybook.example", "hashcats", "PASSWORD_INCORRECT")
+		for _, when := range []string{"with the old hash", "with the new one", "after another move"} {
+			browser.expectLogin(when, "ann@waybook.example", "hashcat", "")
+			expectForm(accountv1.PasswordForm_PASSWORD_FORM_ARGON2ID)
+			expect(equal)
+		}
+		must(p.Account.VerifySession(t.Context(), oldSession()))(t)
+		p.expectRewards(123456, 30, 2)
+		_, err := p.MoveIn.MoveIn(t.Context(), &moveinv1.MoveInRequest{Records: append(moved, &moveinv1.Record{})})
+		expectFault(t, err, codes.InvalidArgument, "INVALID_PARAMETER", "records[4]")
+	})
 }
 
 // A comment of a user who is gone has no name once caches forget it (rule 4.4).
@@ -100,21 +87,6 @@ func TestADeletedUserFreesTheAddressAndLeavesCommentsToOthersOnEachStore(t *test
 		comments := must(p.Comment.ListComments(t.Context(), &commentv1.ListCommentsRequest{Parent: &commentv1.ListCommentsRequest_AlbumId{AlbumId: id}}))(t)
 		if listed := comments.GetComments(); len(listed) != 1 || listed[0].GetText() != "nice" || listed[0].GetAuthor().GetUserId() != 123456 {
 			t.Errorf("the comments are %v", listed)
-		}
-	})
-}
-
-func TestADeletedUserStaysDeletedWhenTheDeletionIsForgotten(t *testing.T) {
-	t.Parallel()
-	onEachEngine(t, func(t *testing.T, p *parts) {
-		moved := oldUser(md5OfHashcat)
-		expectAll(t, p.moveRecords(moved...), inserted)
-		must(p.Account.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: 123456, Disabled: proto.Bool(true)}))(t)
-		must(p.Account.DeleteUser(t.Context(), &accountv1.DeleteUserRequest{UserId: 123456}))(t)
-		for range 3 {
-			expectAll(t, p.moveRecords(moved...), deleted)
-			p.store.clock.advance(90 * 24 * time.Hour)
-			p.Sweep()
 		}
 	})
 }

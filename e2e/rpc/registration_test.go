@@ -5,7 +5,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -29,6 +28,10 @@ func registration(of int, invitation string) *accountv1.RegisterUserRequest {
 func TestOneInvitationMakesOneUserOnEachStore(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, p *parts) {
+		policy := must(p.Account.GetRegistration(t.Context(), &accountv1.GetRegistrationRequest{}))(t)
+		if want := accountv1.Registration_REGISTRATION_INVITE; policy.GetRegistration() != want {
+			t.Errorf("got %v, want %v", policy, want)
+		}
 		code := p.invite()
 		var made atomic.Int64
 		var group sync.WaitGroup
@@ -52,44 +55,6 @@ func TestOneInvitationMakesOneUserOnEachStore(t *testing.T) {
 			t.Errorf("a repeat made %v", again)
 		}
 		p.expectLogin(again.GetEmail(), "a long password", again.GetUserId())
-	})
-}
-
-func TestTooManyRegistrationsAreRefusedForTheHourOnEachStore(t *testing.T) {
-	t.Parallel()
-	onEachStore(t, func(t *testing.T, p *parts) {
-		code := p.invite()
-		p.Clock.Advance(50 * time.Minute)
-		p.newLogin("taken@waybook.example", "a long password")
-		taken := registration(1, code)
-		taken.Email = "Taken@waybook.example"
-		var asked, refused atomic.Int64
-		var group sync.WaitGroup
-		for i := range 16 {
-			group.Go(func() {
-				request := registration(i, code)
-				request.Email = taken.GetEmail()
-				switch err := failed(p.Account.RegisterUser(t.Context(), request)); status.Code(err) {
-				case codes.AlreadyExists:
-					asked.Add(1)
-				case codes.ResourceExhausted:
-					refused.Add(1)
-				default:
-					t.Error(err)
-				}
-			})
-		}
-		group.Wait()
-		if asked.Load() != 10 || refused.Load() != 6 {
-			t.Errorf("%d learnt that the address is taken, and %d were refused", asked.Load(), refused.Load())
-		}
-		err := failed(p.Account.RegisterUser(t.Context(), registration(1, code)))
-		expectFault(t, err, codes.ResourceExhausted, "TOO_MANY_ATTEMPTS")
-		if wait := retryDelay(err); wait <= 0 || wait > 10*time.Minute {
-			t.Errorf("retry after %v", wait)
-		}
-		p.Clock.Advance(10 * time.Minute)
-		must(p.Account.RegisterUser(t.Context(), registration(1, code)))(t)
 	})
 }
 

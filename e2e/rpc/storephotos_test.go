@@ -7,7 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
+
+	"google.golang.org/protobuf/proto"
 
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/e2e/mongowire"
@@ -15,6 +18,7 @@ import (
 	"github.com/waybook/waybook/internal/longform"
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/internal/waybooktest"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 )
@@ -56,6 +60,7 @@ func TestPhotosMoveWithTheirStore(t *testing.T) {
 	owner, file := w.newUser("owner"), jpegOf(t, 40, 30, 1)
 	album := w.newAlbum(owner, "山")
 	photo := must(w.upload(ofAlbum(owner, album), file))(t)
+	icon := iconAt(t, must(w.uploadIcon(&accountv1.UploadIconStart{ActorId: owner}, file))(t).GetIconUrl())
 	w.Stop()
 	first := storekeeping.Options{Store: service.StoreFlags{Data: data}}
 	expectClean(t, first)
@@ -69,12 +74,14 @@ func TestPhotosMoveWithTheirStore(t *testing.T) {
 		if _, content, err := w.download(original); err != nil || !bytes.Equal(content, file) {
 			t.Errorf("the photo has %d bytes: %v", len(content), err)
 		}
+		must(w.Account.GetIcon(t.Context(), icon))(t)
+		must(w.Account.UpdateProfile(t.Context(), &accountv1.UpdateProfileRequest{ActorId: owner, IconUrl: proto.String("")}))(t)
 		must(w.Photo.RemovePhoto(t.Context(), &photov1.RemovePhotoRequest{
 			ActorId: owner, Parent: &photov1.RemovePhotoRequest_AlbumId{AlbumId: album}, PhotoId: photo.GetPhotoId(),
 		}))(t)
 		w.Stop()
-		if unnamed := expectClean(t, second); unnamed != 3 {
-			t.Errorf("%d files have no photo, want 3", unnamed)
+		if unnamed := expectClean(t, second); unnamed != 4 {
+			t.Errorf("nothing names %d files, want 4", unnamed)
 		}
 	}
 	t.Run("to an embedded store", func(t *testing.T) {
@@ -98,22 +105,24 @@ func TestPhotosMoveWithTheirStore(t *testing.T) {
 					byFile++
 				}
 			}
-			if byFile != 4 {
+			if byFile != 6 {
 				t.Errorf("the collections are %+v", prepared.Collections)
 			}
 		}
 		test(t, second, "-mongodb-uri", uri)
 	})
 	t.Run("without a file", func(t *testing.T) {
-		removed := false
-		if err := filepath.WalkDir(filepath.Join(data, service.PhotosDirectory), func(path string, entry fs.DirEntry, err error) error {
-			if err == nil && !removed && !entry.IsDir() {
-				removed, err = true, os.Remove(path)
+		for i, folder := range []string{"users", "album_photos"} {
+			removed := false
+			if err := filepath.WalkDir(filepath.Join(data, service.PhotosDirectory, folder), func(path string, entry fs.DirEntry, err error) error {
+				if err == nil && !removed && !entry.IsDir() {
+					removed, err = true, os.Remove(path)
+				}
+				return errors.Join(err)
+			}); err != nil {
+				t.Fatal(err)
 			}
-			return errors.Join(err)
-		}); err != nil {
-			t.Fatal(err)
+			expectClean(t, first, slices.Repeat([]integrity.Kind{storekeeping.MissingFile}, i+1)...)
 		}
-		expectClean(t, first, storekeeping.MissingFile)
 	})
 }

@@ -10,6 +10,8 @@ import (
 	"image/jpeg"
 	"image/png"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -338,4 +340,25 @@ func TestAnUploadedPhotoKeepsItsFileUntilItIsRemoved(t *testing.T) {
 		_, _, err = w.download(inAlbum(album, address.GetPhotoId(), photov1.PhotoSize_PHOTO_SIZE_VIEW))
 		expectFault(t, err, codes.NotFound, "PHOTO_NOT_FOUND")
 	})
+}
+
+// Elsewhere, temporary files may be memory.
+func TestPhotosOnTheirWayAreBesideTheEmbeddedStore(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	folder := filepath.Join(data, "uploads")
+	left := filepath.Join(folder, "waybook-upload-1") // by a process that was killed
+	if err := errors.Join(os.Mkdir(folder, 0o700), os.WriteFile(left, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	w := start(t, waybooktest.Flags("-data", data))
+	owner := w.newUser("owner")
+	begin := ofAlbum(owner, w.newAlbum(owner, "山"))
+	must(w.upload(begin, jpegOf(t, 40, 30, 1)))(t)
+	if err := os.Remove(folder); err != nil {
+		t.Errorf("files are left: %v", err)
+	}
+	if photo, err := w.upload(begin, jpegOf(t, 40, 30, 1)); err == nil {
+		t.Errorf("without the folder there is %v", photo)
+	}
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/internal/blob"
 	"github.com/waybook/waybook/internal/blob/directory"
@@ -16,6 +18,7 @@ import (
 	"github.com/waybook/waybook/internal/longform"
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/internal/waybooktest"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 )
 
@@ -39,7 +42,7 @@ func (a *aged) files(t *testing.T) (names []string) {
 	return names
 }
 
-func TestASweepDeletesTheFilesThatNoPhotoHas(t *testing.T) {
+func TestASweepDeletesTheFilesThatNoPhotoAndNoUserHas(t *testing.T) {
 	t.Parallel()
 	test := func(t *testing.T, store *brittle, open func(name string) (blob.Store, error)) {
 		t.Helper()
@@ -73,22 +76,39 @@ func TestASweepDeletesTheFilesThatNoPhotoHas(t *testing.T) {
 				t.Fatalf("%s, there are %v", when, has)
 			}
 		}
+		icons := files["users"]
+		for shade := range uint8(3) {
+			must(w.uploadIcon(&accountv1.UploadIconStart{ActorId: owner}, jpegOf(t, 40, 30, shade)))(t)
+		}
+		gone := w.newUser("gone")
+		must(w.uploadIcon(&accountv1.UploadIconStart{ActorId: gone}, jpegOf(t, 40, 30, 4)))(t)
+		must(w.Account.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: gone, Disabled: proto.Bool(true)}))(t)
+		must(w.Account.DeleteUser(t.Context(), &accountv1.DeleteUserRequest{UserId: gone}))(t)
+		icon := must(w.Account.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: owner}))(t).GetUser().GetIconUrl()
 		expect("before a sweep", 7)
 		w.Sweep()
 		w.Clock.Advance(time.Hour)
 		w.Sweep()
 		expect("while all are young", 7)
 		inAlbums.ahead.Store(int64(25 * time.Hour))
+		icons.ahead.Store(int64(25 * time.Hour))
 		w.Sweep()
 		expect("on the same day", 7)
 		end := backups.Begin()
 		w.Clock.Advance(24 * time.Hour)
 		w.Sweep()
 		expect("during a backup", 7)
+		if has := icons.files(t); len(has) != 4 {
+			t.Errorf("during a backup, there are the icons %v", has)
+		}
 		end()
 		w.Clock.Advance(time.Hour)
 		w.Sweep()
 		expect("after it", 3)
+		if has := icons.files(t); len(has) != 1 {
+			t.Errorf("after it, there are the icons %v", has)
+		}
+		must(w.Account.GetIcon(t.Context(), iconAt(t, icon)))(t)
 		if has := inAlbums.files(t); strings.Join(has, " ") != strings.Join(kept, " ") {
 			t.Errorf("there are %v, want %v", has, kept)
 		}

@@ -152,7 +152,7 @@ func (c *cluster) inSteps(t *testing.T, p *replica, each operation, about materi
 }
 
 // TestCommandsThatNeedNoReplyOfAnotherAreInFlightTogether runs each operation with nothing in the
-// caches.
+// caches. testdata/shards.md has what they ask.
 func TestCommandsThatNeedNoReplyOfAnotherAreInFlightTogether(t *testing.T) {
 	if !*update { // the tables are made with what it measures
 		t.Parallel()
@@ -161,14 +161,20 @@ func TestCommandsThatNeedNoReplyOfAnotherAreInFlightTogether(t *testing.T) {
 	about := c.fill(c.start(c.engine))
 	steps, all := stepsOfOperations(t), operations()
 	var lines []string
+	var rows []row
 	for _, each := range all {
-		if steps[each.name] == "" && *update {
-			steps[each.name] = c.measure(t, c.start(c.engine), each, about)
-		} else {
-			c.inSteps(t, c.start(c.engine), each, about)
-		}
+		p := c.start(c.engine)
+		a := c.ask(c.commandsOf(p, func() {
+			if steps[each.name] == "" && *update {
+				steps[each.name] = c.measure(t, p, each, about)
+			} else {
+				c.inSteps(t, p, each, about)
+			}
+		}))
 		lines = append(lines, each.name+": "+steps[each.name]+"\n")
+		rows = append(rows, row{each.name, fmt.Sprintf("| %d | %d | %s | %s |", a.commands, len(strings.Fields(steps[each.name])), a.shards(), a.which())})
 	}
+	expectTable(t, "testdata/shards.md", tableOf(rows))
 	if slices.Sort(lines); *update {
 		waybooktest.OK(t, os.WriteFile(stepsFile, []byte(strings.Join(lines, "")), 0o644))
 	} else if len(steps) != len(all) {

@@ -123,20 +123,6 @@ func tableOf(rows []row) string {
 	return b.String()
 }
 
-func TestTheTableOfShardsIsCurrent(t *testing.T) {
-	t.Parallel()
-	c := startCluster(t)
-	about := c.fill(c.start(c.engine))
-	var rows []row
-	for _, each := range operations() {
-		serving := c.start(c.engine) // its caches are empty
-		a := c.ask(c.commandsOf(serving, func() { each.run(t, serving, about) }))
-		steps := stepsOf(t, each)
-		rows = append(rows, row{each.name, fmt.Sprintf("| %d | %d | %s | %s |", a.commands, len(steps), a.shards(), a.which())})
-	}
-	expectTable(t, "testdata/shards.md", tableOf(rows))
-}
-
 // expectTable compares a file with what it should hold, or writes it.
 func expectTable(t *testing.T, file, want string) {
 	t.Helper()

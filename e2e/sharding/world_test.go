@@ -76,7 +76,7 @@ func startAt(t *testing.T, uri string) *cluster {
 			ofFiles++
 		}
 	}
-	if len(c.specs)+ofFiles != len(prepared.Collections) || ofFiles != 4 {
+	if len(c.specs)+ofFiles != len(prepared.Collections) || ofFiles != 6 {
 		t.Fatalf("the services declare %d collections; %d were prepared, %d of them for files", len(c.specs), len(prepared.Collections), ofFiles)
 	}
 	return c

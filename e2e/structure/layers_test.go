@@ -162,24 +162,3 @@ func TestThePortKnowsNoIdentifiers(t *testing.T) {
 		}
 	}
 }
-
-func TestContentAndServicesImportNoEngine(t *testing.T) {
-	engines := []string{"internal/docstore/embedded", "internal/docstore/mongo"}
-	all := packages(t)
-	for _, engine := range engines {
-		if !slices.ContainsFunc(all, func(each goPackage) bool { return folder(each.ImportPath) == engine }) {
-			t.Errorf("there is no engine %s", engine)
-		}
-	}
-	for _, each := range all {
-		from := folder(each.ImportPath)
-		if !isIn(from, "internal/content", "services") {
-			continue
-		}
-		for _, path := range each.Imports {
-			if isIn(folder(path), engines...) {
-				t.Errorf("%s imports the engine %s", from, folder(path))
-			}
-		}
-	}
-}

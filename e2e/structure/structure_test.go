@@ -1,8 +1,5 @@
 // Package structure_test checks the structural rules that no compiler checks, such as the allowed
 // dependencies. A step of .ci/run builds each module on its own.
-//
-// It also takes the root module as its users do, by version from a module proxy: it installs programs with
-// go install, and builds a client outside the workspace that imports the contracts.
 package structure_test
 
 import (
@@ -33,22 +30,6 @@ func golang(t *testing.T, module string, args ...string) string {
 		t.Fatalf("go %s in %s: %v\n%s", strings.Join(args, " "), module, err, failed.String())
 	}
 	return string(output)
-}
-
-// modules returns the directories of go.work.
-func modules(t *testing.T) (directories []string) {
-	t.Helper()
-	var work struct{ Use []struct{ DiskPath string } }
-	if err := json.Unmarshal([]byte(golang(t, ".", "work", "edit", "-json", "go.work")), &work); err != nil {
-		t.Fatal(err)
-	}
-	for _, use := range work.Use {
-		directories = append(directories, use.DiskPath)
-	}
-	if want := []string{".", "./bench", "./deploy", "./e2e"}; !slices.Equal(directories, want) {
-		t.Fatalf("go.work uses %v, want %v: everything that ships is in the root module", directories, want)
-	}
-	return directories
 }
 
 func TestTheEdgeLinksNoStore(t *testing.T) {
@@ -112,45 +93,9 @@ func TestWhoeverLooksUpATimeZoneLinksTheZones(t *testing.T) {
 	}
 }
 
-func TestAMainStaysUnder40Lines(t *testing.T) {
-	count := 0
-	isMain := func(path string) bool {
-		return filepath.Base(path) == "main.go" && !strings.Contains(path, "/testdata/") && !isIn(path, root+"/tools")
-	}
-	eachFile(t, isMain, func(path string, text []byte) {
-		if !bytes.Contains(text, []byte("\npackage main\n")) {
-			return
-		}
-		count++
-		if lines := bytes.Count(text, []byte("\n")); lines >= 40 {
-			t.Errorf("%s has %d lines", path, lines)
-		}
-	})
-	if count < 6 {
-		t.Errorf("found only %d mains", count)
-	}
-}
-
 func TestTheRootModuleReplacesNothing(t *testing.T) {
 	for _, replaced := range replacements(t, ".") {
 		t.Errorf("the root go.mod replaces %s: go install of a version rejects that", replaced)
-	}
-}
-
-func TestANestedModuleReplacesOnlyItsSiblings(t *testing.T) {
-	for _, module := range modules(t)[1:] {
-		t.Run(module, func(t *testing.T) {
-			replaced := replacements(t, module)
-			up := strings.Repeat("../", strings.Count(module, "/"))
-			if !slices.Contains(replaced, "github.com/waybook/waybook => "+up) {
-				t.Errorf("it does not use the root module of this checkout; it replaces %v", replaced)
-			}
-			for _, each := range replaced {
-				if !strings.HasPrefix(each, "github.com/waybook/waybook") || !strings.Contains(each, " => ../") {
-					t.Errorf("it replaces %s, which is not a sibling", each)
-				}
-			}
-		})
 	}
 }
 

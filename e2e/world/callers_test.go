@@ -170,7 +170,7 @@ func (w *world) mustUnlessTroubled(err error) {
 	}
 }
 
-// actOnAbandoned does what a client can do with content whose owner is gone.
+// actOnAbandoned does what a client can do with content whose owner is gone, or hidden.
 func (w *world) actOnAbandoned(c *item, u *user) {
 	switch w.random.IntN(6) {
 	case 0:

@@ -237,11 +237,6 @@ func (w *wire) dial(env process.Env, files mtls.Files) (conn grpc.ClientConnInte
 			ctx context.Context, method string, request, reply any, on *grpc.ClientConn, call grpc.UnaryInvoker, options ...grpc.CallOption,
 		) error {
 			return call(withClient(ctx), method, request, reply, on, options...)
-		}),
-		grpc.WithChainStreamInterceptor(func(
-			ctx context.Context, of *grpc.StreamDesc, on *grpc.ClientConn, method string, open grpc.Streamer, options ...grpc.CallOption,
-		) (grpc.ClientStream, error) {
-			return open(withClient(ctx), of, on, method, options...)
 		}))
 }
 

@@ -19,7 +19,11 @@ func (w *world) act(u *user) {
 	}
 	// The first are hot.
 	c := w.model.contents[w.random.IntN(1+w.random.IntN(len(w.model.contents)))]
-	if c.requestID != "" && c.mayRepeat() && (c.id == 0 || w.random.IntN(8) == 0) {
+	if c.owner.mayBeHidden() && c.id != 0 {
+		w.actOnAbandoned(c, u)
+		return
+	}
+	if c.requestID != "" && c.mayRepeat() && !c.owner.mayBeHidden() && (c.id == 0 || w.random.IntN(8) == 0) {
 		w.repeat(c)
 		return
 	}
@@ -31,7 +35,7 @@ func (w *world) act(u *user) {
 		w.actOnAbandoned(c, u)
 		return
 	}
-	switch w.random.IntN(14) {
+	switch w.random.IntN(16) {
 	case 0, 1:
 		w.read(c)
 	case 2:
@@ -56,17 +60,15 @@ func (w *world) act(u *user) {
 		w.vote(c, u, w.random.IntN(2))
 	case 13:
 		w.trespass(c, u)
+	case 14, 15:
+		w.uploadSomething(c)
 	}
 }
 
 // send sends a form for a user.
 func (w *world) send(as *user, parameters ...string) reply {
 	p := w.anyProgram()
-	r := p.send(w, as, parameters...)
-	if r.info == "INTERNAL ERROR" {
-		r.info = ""
-	}
-	return w.answered(p, as, r, "%q", parameters)
+	return w.answered(p, as, p.send(w, as, parameters...), "%q", parameters)
 }
 
 // sendAbout sends a form about content.
@@ -221,7 +223,7 @@ func (w *world) addPart(c *item, by *user, isComment bool) {
 	}
 	op := begin(c, true)
 	defer op.end()
-	p := &part{span: span{begun: w.tick()}, text: w.unique(kind), exists: open}
+	p := &part{span: span{begun: w.tick()}, text: w.unique(kind), exists: open, by: by}
 	*parts = append(*parts, p)
 	r := w.sendAbout(c, by, function, parameter, p.text)
 	w.isThere(op, r)
@@ -243,10 +245,13 @@ func (w *world) removePart(c *item, kind string, parts []*part) {
 		if p.id == "" || p.exists == no && w.random.IntN(4) > 0 {
 			continue
 		}
+		if p.request != "" && p.uploadedIn == w.turns.runs {
+			continue // a removal frees the request (rule 14.2)
+		}
 		op := begin(c, true)
 		defer op.end()
 		was := p.exists
-		if was == yes {
+		if p.wasRemoved = true; was == yes {
 			p.exists = open
 		}
 		r := w.sendAbout(c, c.owner, function, id, p.id)

@@ -74,6 +74,7 @@ func (c *cluster) start(place int) {
 	m.program = &program{
 		store: store, now: now,
 		newIDs: func() *id.Source { return id.NewSource(now) }, isGone: m.isGone,
+		clock: time.Now, read: c.troubled(m.read), write: c.troubled(m.write),
 	}
 	if c.certificates != nil {
 		m.wire = c.certificates.wireIn(place)
@@ -82,6 +83,20 @@ func (c *cluster) start(place int) {
 	c.run(m.program)
 	c.programs = append(c.programs, m.program)
 	c.judge()
+}
+
+// troubled returns a hook whose calls may fail while the store is in trouble, done or not.
+func (c *cluster) troubled(hook storetest.Hook) storetest.Hook {
+	return func(ctx context.Context, call storetest.Call, do func() error) error {
+		n := c.random.IntN(16)
+		if !c.isTroubled || n > 1 {
+			return hook(ctx, call, do)
+		}
+		if n == 0 {
+			return docstore.ErrUnavailable
+		}
+		return errors.Join(hook(ctx, call, do), docstore.ErrUnavailable)
+	}
 }
 
 // end ends the program in a place.
@@ -228,6 +243,9 @@ func (c *cluster) isolate() {
 // a failover undoes shows where others build on it at once.
 func (c *cluster) struggle() {
 	hot := c.hottest()
+	if c.random.IntN(3) == 0 {
+		c.sweepDuringUploads()
+	}
 	for range 2 + c.random.IntN(6) {
 		switch n := c.random.IntN(4); {
 		case n == 0:
@@ -280,7 +298,7 @@ func (c *cluster) hottest() *item {
 
 // insist does something that others may build on.
 func (c *cluster) insist(hot *item, u *user) {
-	switch c.random.IntN(6) {
+	switch c.random.IntN(8) {
 	case 0, 1:
 		c.choose(hot, u, "recommend", yes)
 	case 2:
@@ -291,6 +309,10 @@ func (c *cluster) insist(hot *item, u *user) {
 		c.rename(hot)
 	case 5:
 		c.addPart(hot, u, true)
+	case 6:
+		c.uploadSomething(hot)
+	case 7:
+		c.removePart(hot, "photo", hot.photos)
 	}
 }
 
@@ -333,7 +355,8 @@ func (c *cluster) calm() {
 
 func (c *cluster) check() {
 	c.note("the store is checked")
-	report, err := storekeeping.Examine(context.Background(), c.store.Process(), integrity.Look)
+	var report storekeeping.Report
+	err := storekeeping.Options{}.Examine(context.Background(), c.store.Process(), integrity.Look, &report)
 	c.isClean(report, err)
 	c.hasLater()
 }

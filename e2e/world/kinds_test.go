@@ -24,8 +24,8 @@ type kind struct {
 	added, updated         []string
 	// isShared: a list has what all users have added.
 	isShared bool
-	// photo is the parameter with a photo; empty if there are none.
-	photo string
+	// photo is the parameter with a photo, and files is in the paths of the files of photos; empty if there are none.
+	photo, files string
 	// items is the element with the items of a list.
 	items, notFound string
 	// create returns the identifier of what it created, or had created before by the same request.
@@ -52,7 +52,7 @@ var entry = []string{
 
 var kinds = []*kind{
 	{
-		number: typev1.Kind_KIND_ALBUM, name: "album", id: "albumID", title: "albumTitle", photo: "thumbnail", items: "albumList", notFound: "ALBUM NOT FOUND",
+		number: typev1.Kind_KIND_ALBUM, name: "album", id: "albumID", title: "albumTitle", photo: "thumbnail", files: "album", items: "albumList", notFound: "ALBUM NOT FOUND",
 		add: "addAlbum", get: "getAlbum", update: "updateAlbum", list: "getUserAlbumList",
 		added: []string{"category", "5", "lat", "25", "lng", "121"},
 		create: func(ctx context.Context, p *program, by *user, title, requestID string) (int64, error) {
@@ -107,7 +107,7 @@ var kinds = []*kind{
 			return titles, err
 		},
 	}, {
-		number: typev1.Kind_KIND_POI, name: "landmark", id: "POIID", title: "name", photo: "photo", items: "POIList", notFound: "POI NOT FOUND",
+		number: typev1.Kind_KIND_POI, name: "landmark", id: "POIID", title: "name", photo: "photo", files: "poi", items: "POIList", notFound: "POI NOT FOUND",
 		get: "getPOI", list: "getCategoryPOIList", isShared: true,
 		create: func(ctx context.Context, p *program, by *user, title, requestID string) (int64, error) {
 			created, err := p.Poi.CreatePoi(ctx, &poiv1.CreatePoiRequest{

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -52,7 +53,7 @@ func newMachine(w *world, empty []byte) *machine {
 // than a history.
 func emptyStore(t *testing.T) (contents []byte) {
 	synctest.Test(t, func(t *testing.T) {
-		m := &machine{world: &world{t: t, random: rand.New(rand.NewPCG(0, 0))}, directory: storetest.FastDirectory(t)}
+		m := &machine{world: &world{t: t, random: rand.New(rand.NewPCG(0, 0)), files: shelves{}}, directory: storetest.FastDirectory(t)}
 		m.path = fileIn(m.directory)
 		m.replaced()
 		m.start()
@@ -77,7 +78,26 @@ func (m *machine) start() {
 	m.engine = engine
 	m.programs = []*program{m.run(&program{
 		store: engine, now: m.now, newIDs: func() *id.Source { return id.NewSoleSource(m.now) }, isGone: m.disk.IsKilled,
+		clock: m.now, read: m.read, write: m.write,
 	})}
+}
+
+// read and write are the steps of calls of files.
+func (m *machine) read(_ context.Context, _ storetest.Call, do func() error) error {
+	if m.disk.IsKilled() {
+		return forgetful.ErrKilled
+	}
+	return do()
+}
+
+func (m *machine) write(_ context.Context, _ storetest.Call, do func() error) error {
+	if err := m.disk.Step(); err != nil {
+		return err
+	}
+	if m.isFull && m.random.IntN(2) == 0 {
+		return syscall.ENOSPC
+	}
+	return do()
 }
 
 func (m *machine) end() {
@@ -97,6 +117,7 @@ func (m *machine) stop() {
 // backup is a copy of the store, with the model at its moment.
 type backup struct {
 	path  string
+	files shelves
 	taken time.Time
 	model model
 }
@@ -183,6 +204,7 @@ func (m *machine) die() {
 	if m.random.IntN(2) == 0 {
 		m.note("the power is cut")
 		m.must(m.disk.CutPower())
+		m.files.cutPower(func() bool { return m.random.IntN(2) == 0 })
 	}
 	m.isDying, m.mayFail, m.mayUndo = false, false, false
 	m.start()
@@ -223,9 +245,16 @@ func (m *machine) backUp() {
 	path := filepath.Join(m.directory, "backup")
 	file, err := os.Create(path)
 	m.must(err)
+	m.kept = &backup{path: path, taken: time.Now(), model: m.model.clone()}
+	end := m.programs[0].backups.Begin()
 	m.must(m.engine.Backup(context.Background(), file, func(int64) error { return nil }))
 	m.must(file.Close())
-	m.kept = &backup{path, time.Now(), m.model.clone()}
+	if m.random.IntN(3) == 0 { // the files follow, and take long
+		m.sweepDuringUploads()
+		m.pass(sweptWithin)
+	}
+	m.kept.files = m.files.copied()
+	end()
 }
 
 // putBack puts the backup in the place of the store, as an operator does with cp and waybookctl store renew.
@@ -265,6 +294,7 @@ func (m *machine) goBack(how string, replace func() error) {
 		m.note("the backup is %s", how)
 		m.lose()
 		m.must(replace())
+		m.files = m.kept.files.copied()
 		m.replaced()
 		m.model, m.mayMiscount = m.kept.model.clone(), true
 	})

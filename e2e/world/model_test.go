@@ -127,12 +127,20 @@ type part struct {
 	exists truth
 	// isMoved: a record brings it.
 	isMoved bool
+	// by is who wrote a comment.
+	by *user
+	// request is the identifier of the request that uploaded it; empty if none did. wasRemoved: a client has removed it
+	// since, or its content.
+	request    string
+	wasRemoved bool
+	// uploadedIn is the run of turns in which the request was last sent. Its program may be at it until the end of the run.
+	uploadedIn int
 }
 
-// goes notes that a part is not there. If a move is not finished, it may be in a moment.
+// goes notes that a part is not there. If a move or an upload is not finished, it may be in a moment.
 func (c *item) goes(p *part) {
 	p.exists = no
-	if p.isMoved && (c.moving > 0 || c.isMoveBroken) {
+	if p.isMoved && (c.moving > 0 || c.isMoveBroken) || p.isOpen() {
 		p.exists = open
 	}
 }
@@ -235,7 +243,10 @@ func (w *world) means(kind, id, what string) {
 // is notes that content is there, or is not, as the reply to an operation says.
 func (w *world) is(o *op, there truth) {
 	switch {
-	case w.mayUndo:
+	case there == yes && o.owner.mustBeHidden():
+		w.violated("%s %d of %s is shown, who is hidden", o.kind.name, o.id, o.owner.name)
+		return
+	case w.mayUndo, o.owner.mayBeHidden():
 		return
 	case there == no && o.existed == yes && o.removals == o.removed:
 		w.violated("%s %d %q is lost", o.kind.name, o.id, o.titles)
@@ -275,12 +286,18 @@ func (w *world) hasParts(c *item, kind string, parts []*part, texts, ids []strin
 	next := 0
 	for _, p := range arranged(parts, func(p *part) int { return slices.Index(texts, p.text) }, true) {
 		if next < len(texts) && texts[next] == p.text {
+			if p.by.mustBeHidden() {
+				w.violated("%s %d shows %s %q of %s, who is hidden", c.kind.name, c.id, kind, p.text, p.by.name)
+			}
 			if p.exists == no {
 				w.violated("%s %d shows %s %q again, which is gone", c.kind.name, c.id, kind, p.text)
 			}
 			p.exists, p.id = yes, ids[next]
 			w.means(kind+" of "+c.kind.name, p.id, p.text)
 			next++
+			continue
+		}
+		if p.by.mayBeHidden() {
 			continue
 		}
 		if p.exists == yes {

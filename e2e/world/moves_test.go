@@ -38,7 +38,7 @@ func (w *world) moveSomething(u *user) {
 		}
 		c.records = append(c.records, &moveinv1.Record{Record: &moveinv1.Record_Photo{Photo: photo}}, &moveinv1.Record{Record: &moveinv1.Record_Comment{Comment: comment}})
 		c.photos = append(c.photos, &part{text: photo.GetUrl(), id: photo.GetId(), exists: open, isMoved: true})
-		c.comments = append(c.comments, &part{text: comment.GetText(), id: comment.GetId(), exists: open, isMoved: true})
+		c.comments = append(c.comments, &part{text: comment.GetText(), id: comment.GetId(), exists: open, isMoved: true, by: u})
 	}
 	w.move(c)
 }
@@ -104,11 +104,16 @@ func (w *world) brings(c *item, p *part, result *moveinv1.Result) {
 	p.exists = isThere(result)
 }
 
-// finish repeats the moves and the deletions of users that may have failed, as those who began them do.
+// finish repeats the moves, uploads and deletions of users that may have failed, as those who began them do.
 func (w *world) finish() {
 	for _, c := range w.model.contents {
 		if c.isMoveBroken {
 			w.move(c)
+		}
+		for _, p := range c.photos {
+			if p.isOpen() {
+				w.upload(c, p, false)
+			}
 		}
 	}
 	for _, u := range w.model.gone {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/xml"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/waybook/waybook/edge"
 	"github.com/waybook/waybook/edge/operation"
+	"github.com/waybook/waybook/internal/blob"
 	"github.com/waybook/waybook/internal/clients"
 	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/docstore"
@@ -23,6 +25,7 @@ import (
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/internal/platform/tracing"
 	"github.com/waybook/waybook/internal/storetest"
+	"github.com/waybook/waybook/internal/upload"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	"github.com/waybook/waybook/services/account"
 	"github.com/waybook/waybook/services/album"
@@ -31,6 +34,9 @@ import (
 	"github.com/waybook/waybook/standalone/app"
 )
 
+// maxPhotoBytes is the largest size of a photo.
+const maxPhotoBytes = 1 << 20
+
 // program is a running standalone without its ports.
 type program struct {
 	store  docstore.Engine
@@ -38,10 +44,14 @@ type program struct {
 	newIDs func() *id.Source
 	// isGone says that the program has died, so that replies are lost.
 	isGone func() bool
+	// read and write do the steps of calls of files, which clock dates.
+	read, write storetest.Hook
+	clock       func() time.Time
 	// wire is nil if the program is one process.
 	wire *wire
 
 	stack    *process.Stack
+	backups  *blob.Backups
 	services []service.Service
 	sweepers []service.Sweeper
 	clients.Clients
@@ -53,6 +63,7 @@ func (p *program) start(w *world) error {
 	ctx := starter.context()
 	inTurn := func(ctx context.Context, _ storetest.Call, do func() error) error {
 		w.turns.wait(ctx)
+		w.cutAt(clientOf(ctx))
 		return do()
 	}
 	store := &storetest.Hooked{Engine: storetest.Lender{Engine: p.store}, Read: inTurn, Write: inTurn}
@@ -60,6 +71,16 @@ func (p *program) start(w *world) error {
 	env := process.Env{Stack: p.stack, Log: slog.New(slog.DiscardHandler), Fail: func(err error) { w.violated("a part failed: %v", err) }}
 	host := service.Host{Env: env, Metrics: process.NewMetrics(), Deps: service.NewDeps(store, env.Log)}
 	host.Deps.Now, host.Deps.NewIDs, host.Deps.Small = p.now, p.newIDs, w.setting(p.now)
+	host.Deps.Files = func(_ context.Context, collection string) (blob.Store, error) {
+		at := func(hook storetest.Hook) storetest.Hook {
+			return func(ctx context.Context, call storetest.Call, do func() error) error {
+				return inTurn(ctx, call, func() error { return hook(ctx, call, do) })
+			}
+		}
+		return &files{shelf: w.files.of(collection), clock: p.clock, read: at(p.read), write: at(p.write)}, nil
+	}
+	host.Deps.Uploads = upload.New(upload.Flags{MaxBytes: maxPhotoBytes, Memory: 64 << 20}, host.Metrics)
+	p.backups = host.Deps.Backups
 	interceptors := service.NewInterceptors(service.Load{}, nil, host.Metrics, env.Log)
 	channel := app.NewChannel(interceptors, tracing.Tracing{})
 	var ofEdge, ofServices grpc.ClientConnInterface = channel, channel
@@ -79,6 +100,7 @@ func (p *program) start(w *world) error {
 		return err
 	}
 	deps := content.NewDeps(host, accountv1.NewAccountServiceClient(ofServices))
+	deps.PublicURL = "https://waybook.example"
 	albums, err := album.New(ctx, deps)
 	if err != nil {
 		return err
@@ -93,6 +115,9 @@ func (p *program) start(w *world) error {
 	}
 	p.services = []service.Service{accounts, albums, blogs, pois}
 	service.Register(channel, p.services...)
+	if err := channel.ServeStreams(env); err != nil {
+		return err
+	}
 	for _, each := range p.services {
 		p.sweepers = append(p.sweepers, each)
 	}
@@ -107,6 +132,7 @@ func (p *program) start(w *world) error {
 	}
 	p.edge = edge.New(edge.Config{
 		Clients: p.Clients, Zone: time.UTC, Additions: operation.AdditionsServed, Log: env.Log, Identifiers: identifiers,
+		MaxPhotoBytes: maxPhotoBytes,
 	})
 	return nil
 }
@@ -134,6 +160,9 @@ type user struct {
 	token  string
 	// isGone: the user was deleted, or may have been.
 	isGone bool
+	// isHidden: the user is hidden, or may be. From hiddenFrom on, all must know it, unless that is zero.
+	isHidden   bool
+	hiddenFrom time.Time
 }
 
 func (u *user) context() context.Context {
@@ -203,19 +232,43 @@ func (p *program) send(w *world, as *user, parameters ...string) reply {
 	for i := 0; i < len(parameters); i += 2 {
 		form.Set(parameters[i], parameters[i+1])
 	}
-	request := httptest.NewRequestWithContext(as.context(), http.MethodPost, "/API.php", strings.NewReader(form.Encode()))
-	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	return p.post(as.context(), w, as, "application/x-www-form-urlencoded", strings.NewReader(form.Encode()))
+}
+
+// post sends a body with the session of a user.
+func (p *program) post(ctx context.Context, w *world, as *user, contentType string, body io.Reader) (r reply) {
+	request := httptest.NewRequestWithContext(ctx, http.MethodPost, "/API.php", body)
+	request.Header.Set("Content-Type", contentType)
+	code, answer := p.serve(as, request)
+	if err := xml.Unmarshal(answer, &r.body); err != nil {
+		if ctx.Err() == nil {
+			w.violated("%v in %q", err, answer)
+		}
+		return r
+	}
+	if code == http.StatusOK {
+		r.isDone = r.body.text("status") == "SUCCESS"
+		if r.info = r.body.text("info"); r.info == "INTERNAL ERROR" {
+			r.info = ""
+		}
+	}
+	return r
+}
+
+// get gets a file with the session of a user.
+func (p *program) get(as *user, path string) (status int, content []byte) {
+	return p.serve(as, httptest.NewRequestWithContext(as.context(), http.MethodGet, path, http.NoBody))
+}
+
+// serve answers a request. There may be no answer to one whose client is gone.
+func (p *program) serve(as *user, request *http.Request) (status int, body []byte) {
+	defer func() {
+		if r := recover(); r != nil && r != http.ErrAbortHandler {
+			panic(r)
+		}
+	}()
 	request.Header.Set("Cookie", fmt.Sprintf("id=%d; idrand=%s", as.id, as.token))
 	recorder := httptest.NewRecorder()
 	p.edge.ServeHTTP(recorder, request)
-	var r reply
-	if err := xml.Unmarshal(recorder.Body.Bytes(), &r.body); err != nil {
-		w.violated("%v: %v in %q", parameters, err, recorder.Body)
-		return r
-	}
-	if recorder.Code == http.StatusOK {
-		r.isDone = r.body.text("status") == "SUCCESS"
-		r.info = r.body.text("info")
-	}
-	return r
+	return recorder.Code, recorder.Body.Bytes()
 }

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -22,7 +23,7 @@ func (w *world) read(c *item) {
 	if c.kind.photo == "" {
 		w.hasBallots(c, r)
 	} else {
-		w.hasParts(c, "photo", c.photos, texts(r.body.find("photos", "*", c.kind.photo)), texts(r.body.find("photos", "*", "photoID")))
+		w.hasParts(c, "photo", c.photos, photoTexts(c, r), texts(r.body.find("photos", "*", "photoID")))
 	}
 	w.hasParts(c, "comment", c.comments, texts(r.body.find("comments", "*", "comment")), texts(r.body.find("comments", "*", "commentID")))
 }
@@ -46,6 +47,15 @@ func texts(elements []element) []string {
 	return all
 }
 
+// photoTexts returns the texts of the photos of content: the descriptions of those that were uploaded, and the
+// addresses of others.
+func photoTexts(c *item, r reply) (all []string) {
+	for _, photo := range r.body.find("photos", "*") {
+		all = append(all, cmp.Or(photo.text("description"), photo.text(c.kind.photo)))
+	}
+	return all
+}
+
 func (w *world) list(u *user, k *kind) {
 	ops := map[*item]*op{}
 	for _, c := range w.model.of(u, k) {
@@ -55,6 +65,9 @@ func (w *world) list(u *user, k *kind) {
 	r := w.send(u, "func", k.list, "userID", strconv.FormatInt(u.id, 10), "category", strconv.Itoa(int(category)))
 	if w.mayUndo || !r.isDone {
 		return
+	}
+	if u.mustBeHidden() && !k.isShared {
+		w.violated("each %s of %s, who is hidden, is listed", k.name, u.name)
 	}
 	ids, titles := texts(r.body.find(k.items, "*", k.id)), texts(r.body.find(k.items, "*", k.title))
 	place := func(c *item) int {

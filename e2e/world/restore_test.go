@@ -15,6 +15,7 @@ type clusterBackup struct {
 	of       *storetest.Replica
 	snapshot storetest.Snapshot
 	dump     string
+	files    shelves
 	taken    time.Time
 	model    model
 }
@@ -23,7 +24,9 @@ type clusterBackup struct {
 func (c *cluster) backUp() {
 	c.settle()
 	c.note("a backup is made")
-	c.kept = &clusterBackup{of: c.store, snapshot: c.store.Snapshot(), dump: c.dumped(), taken: time.Now(), model: c.model.clone()}
+	c.kept = &clusterBackup{
+		of: c.store, snapshot: c.store.Snapshot(), dump: c.dumped(), files: c.files.copied(), taken: time.Now(), model: c.model.clone(),
+	}
 }
 
 // dumped returns the file with a dump of the cluster.
@@ -33,6 +36,8 @@ func (c *cluster) dumped() string {
 	c.must(err)
 	return path
 }
+
+func (c *cluster) restart() { c.whileStopped(func() {}) }
 
 // whileStopped stops the programs at rest, calls f, and starts them.
 func (c *cluster) whileStopped(f func()) {
@@ -62,6 +67,7 @@ func (c *cluster) goBack() {
 			c.note("the dump of the backup is loaded in another cluster")
 			c.load(c.kept.dump)
 		}
+		c.files = c.kept.files.copied()
 		c.model, c.mayUndo, c.mayMiscount = c.kept.model.clone(), false, true
 	})
 	for _, u := range c.users {

@@ -12,8 +12,10 @@ import (
 // turns let clients act at the same time, and nevertheless as a seed chooses: a call of the store waits for
 // its turn, and between two turns only one client goes on.
 type turns struct {
-	mu      sync.Mutex
-	isOn    bool
+	mu   sync.Mutex
+	isOn bool
+	// runs is how often clients have acted at the same time.
+	runs    int
 	waiting []turn
 }
 
@@ -28,6 +30,7 @@ type clientKey struct{}
 
 // run runs all at the same time, with what they leave in the background.
 func (t *turns) run(random *rand.Rand, all []func()) {
+	t.runs++
 	t.set(true)
 	defer t.set(false)
 	ended := make(chan struct{}, len(all))

@@ -213,6 +213,13 @@ type extendedKey struct{}
 // extending adds a field of a later version to the requests of callers who know it.
 type extending struct{ grpc.ClientConnInterface }
 
+// NewStream names the client: a stream passes a connection, also in process.
+func (e extending) NewStream(
+	ctx context.Context, of *grpc.StreamDesc, method string, options ...grpc.CallOption,
+) (grpc.ClientStream, error) {
+	return e.ClientConnInterface.NewStream(withClient(ctx), of, method, options...)
+}
+
 func (e extending) Invoke(ctx context.Context, method string, request, reply any, options ...grpc.CallOption) error {
 	if ctx.Value(extendedKey{}) != nil {
 		field := protowire.AppendVarint(protowire.AppendTag(nil, 9999, protowire.VarintType), uint64(fieldValue))

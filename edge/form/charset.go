@@ -11,13 +11,14 @@ import (
 	"github.com/waybook/waybook/internal/text"
 )
 
-// Charset says which text the bytes of a parameter are. As a flag it is `big5`, or empty for UTF-8.
+// Charset says which text the bytes of a parameter are. As a flag it is `big5`, or empty for
+// UTF-8.
 type Charset int
 
 const (
 	UTF8 Charset = iota
-	// Western is UTF-8, and what is not is Windows-1252 as browsers have it, with all of ISO-8859-1.
-	// Clients declare it by default, whatever they send.
+	// Western is UTF-8, and what is not is Windows-1252 as browsers have it, with all of
+	// ISO-8859-1. Clients declare it by default, whatever they send.
 	Western
 	// Big5 is Big5 as browsers have it, with the characters of Hong Kong.
 	Big5
@@ -28,12 +29,14 @@ const (
 // ignoredInNames has the characters in which libraries write the name of a charset differently.
 var ignoredInNames = strings.NewReplacer("-", "", "_", "")
 
-// CharsetNamed returns the charset of a name in a Content-Type, and reports whether Waybook has it.
+// CharsetNamed returns the charset of a name in a Content-Type, and reports whether Waybook has
+// it.
 func CharsetNamed(name string) (charset Charset, known bool) {
 	switch ignoredInNames.Replace(strings.ToLower(name)) {
 	case "utf8", "unicode11utf8", "usascii", "ascii", "ansix3.41968":
 		return UTF8, true
-	case "iso88591", "iso88591:1987", "isoir100", "csisolatin1", "latin1", "l1", "cp819", "ibm819", "windows1252", "cp1252", "xcp1252":
+	case "iso88591", "iso88591:1987", "isoir100", "csisolatin1", "latin1", "l1", "cp819", "ibm819", "windows1252",
+		"cp1252", "xcp1252":
 		return Western, true
 	case "big5", "big5hkscs", "big5hk", "big5eten", "cnbig5", "csbig5", "xxbig5",
 		"ms950", "cp950", "windows950", "xwindows950", "ms950hkscs", "xms950hkscs":
@@ -42,8 +45,8 @@ func CharsetNamed(name string) (charset Charset, known bool) {
 	return unknownCharset, false
 }
 
-// decode returns the text of s, and reports whether s is valid text: characters of the charset that
-// XML 1.0 can carry.
+// decode returns the text of s, and reports whether s is valid text: characters of the charset
+// that XML 1.0 can carry.
 func (c Charset) decode(s string) (decoded string, valid bool) {
 	switch c {
 	case UTF8:
@@ -59,7 +62,8 @@ func (c Charset) decode(s string) (decoded string, valid bool) {
 			return s, text.IsValid(s)
 		}
 		decoded, err := traditionalchinese.Big5.NewDecoder().String(s)
-		return decoded, err == nil && !strings.ContainsRune(decoded, utf8.RuneError) && isWritten(s) && text.IsValid(decoded)
+		return decoded, err == nil && !strings.ContainsRune(decoded, utf8.RuneError) && isWritten(s) &&
+			text.IsValid(decoded)
 	}
 	return "", false
 }

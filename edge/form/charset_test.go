@@ -13,47 +13,6 @@ import (
 	"github.com/waybook/waybook/internal/text"
 )
 
-func TestAValueIsDecodedExactlyOrIsUnreadable(t *testing.T) {
-	for _, c := range []struct {
-		charset        Charset
-		encoded, value string
-		found          Found
-	}{
-		{Western, "%61bc+1", "abc 1", Readable},
-		{Western, "%E6%99%B4", "晴", Readable},
-		{Western, "é", "é", Readable},
-		{Western, "caf%E9+%80", "café €", Readable},
-		{Western, "\xe9\xc3\xa9", "éÃ©", Readable},
-		{Western, "%07", "", Unreadable},
-		{Western, "%E9%07", "", Unreadable},
-		{Big5, "%A5x%A5_+101", "台北 101", Readable},
-		{Big5, "\xa5x\xa5_", "台北", Readable},
-		{Big5, "%A6%B3%B1m%AEi", "有彩展", Readable},
-		{Big5, "%B4%BA%A4%D1", "景天", Readable},
-		{Big5, "plain%0D%0A", "plain\r\n", Readable},
-		{Big5, "\u6674", "", Unreadable},       // UTF-8
-		{Big5, "%A5", "", Unreadable},          // half a character
-		{Big5, "%A5%20", "", Unreadable},       // half a character and a blank
-		{Big5, "%80", "", Unreadable},          // not of Big5
-		{Big5, "%FF%40", "", Unreadable},       // not of Big5
-		{Big5, "%A1%FF", "", Unreadable},       // not of Big5
-		{Big5, "%FA%40%81%40", "", Unreadable}, // a character of a user
-		{Big5, "%A2%CC", "", Unreadable},       // 十, which clients write as %A4%51
-		{Big5, "%A4%51", "十", Readable},        //
-		{Big5, "%88%62", "\u00ca\u0304", Readable},
-		{Big5, "%00%A5x", "", Unreadable}, // a character that XML cannot carry
-		{Big5, "%A5x%zz", "", Unreadable}, // an invalid percent-encoding
-		{Big5, strings.Repeat("%A5x", 1000), strings.Repeat("台", 1000), Readable},
-		{unknownCharset, "a", "", Unreadable},
-	} {
-		var f Form
-		f.ParseBody("a="+c.encoded, c.charset)
-		if value, found := f.Get("a"); value != c.value || found != c.found {
-			t.Errorf("%v, %q: got %q, %v", c.charset, c.encoded, value, found)
-		}
-	}
-}
-
 // charactersOfBig5 returns the characters of Big5 by the codes that clients write for them. testdata/big5.txt has a line for each first
 // byte from 81, with a character for each second byte, as index-big5.txt of https://encoding.spec.whatwg.org has it. It has a
 // U+FFFD for each code that none of these writes: that standard, cp950, big5 and big5hkscs of Python 3.11, BIG5 and BIG5-HKSCS of
@@ -93,17 +52,6 @@ func TestBig5IsReadAsBrowsersReadItIfAClientWritesIt(t *testing.T) {
 				t.Errorf("%x: got %q, %v, want %q, %v", code, value, valid, want, isWritten)
 			}
 		}
-	}
-}
-
-func TestTheParametersThatCountHaveTheBytesOfTheClient(t *testing.T) {
-	var f Form
-	f.ParseQuery("a=%A5x", Big5)
-	f.ParseBody("b=100%&%FF=%4&a=%A5_", Big5)
-	got := f.Effective()
-	want := []Pair{{"a", "\xa5_"}, {"\xff", "%4"}, {"b", "100%"}}
-	if len(got) != len(want) || got[0] != want[0] || got[1] != want[1] || got[2] != want[2] {
-		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

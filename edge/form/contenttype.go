@@ -10,8 +10,9 @@ type ContentType struct {
 	Boundary string
 }
 
-// ParseContentType parses a Content-Type as clients write it (rule 1.32), which is more than mime accepts. charset counts if it
-// names none. ok is false if it has no type, a charset that Waybook does not have, or two values that differ.
+// ParseContentType parses a Content-Type as clients write it (rule 1.32), which is more than mime
+// accepts. charset counts if it names none. ok is false if it has no type, a charset that Waybook
+// does not have, or two values that differ.
 func ParseContentType(s string, charset Charset) (parsed ContentType, ok bool) {
 	media, rest := cutAt(strings.TrimLeft(s, " \t"), ";, \t")
 	parsed = ContentType{Media: strings.ToLower(media), Charset: charset}
@@ -57,7 +58,8 @@ func cutAt(s, stops string) (before, rest string) {
 	return strings.TrimRight(s[:end], " \t"), s[end:]
 }
 
-// cutValue returns the value with which s begins, quoted or not. It reports whether a quoted one ends.
+// cutValue returns the value with which s begins, quoted or not. It reports whether a quoted one
+// ends.
 func cutValue(s string) (value, rest string, ok bool) {
 	if !strings.HasPrefix(s, `"`) {
 		value, rest = cutAt(s, ";,")

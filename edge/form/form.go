@@ -12,7 +12,7 @@ import (
 const MaxParameters = 100
 
 // Form holds the parameters of one request: those of the query, then those of the body. It decodes
-// the text of a parameter only when somebody asks for it, so parameters that nobody reads may hold
+// the text of a parameter only when an operation asks for it, so unread parameters may hold
 // any bytes (rule 1.18). The zero Form is empty and ready. It is not safe for concurrent use.
 type Form struct {
 	parameters []parameter
@@ -71,7 +71,7 @@ func (f *Form) parse(encoded string, charset Charset) (within bool) {
 			return false
 		}
 		name, value, _ := strings.Cut(pair, "=")
-		name, _ = unescape(name) // no name that somebody asks for has an invalid encoding
+		name, _ = unescape(name) // no name that an operation asks for has an invalid encoding
 		value, valid := unescape(value)
 		f.parameters = append(f.parameters, parameter{Pair{name, value}, charset, !valid})
 	}

@@ -1,63 +1,18 @@
 package form
 
 import (
+	"math"
+	"mime"
 	"net/url"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/waybook/waybook/edge/reply"
 	"github.com/waybook/waybook/internal/text"
 )
-
-func TestAFormIsParsedAsTheContractSays(t *testing.T) {
-	for _, c := range []struct {
-		name, query, body string
-		want              map[string]string
-		// unreadable has the names of the unreadable parameters, a letter each.
-		unreadable string
-	}{
-		{name: "the body wins over the query", query: "a=1&b=2", body: "a=3", want: map[string]string{"a": "3", "b": "2"}},
-		{name: "the last duplicate wins", query: "a=1&a=2", want: map[string]string{"a": "2"}},
-		{name: "a semicolon is an ordinary character", query: "a=1;b=2", want: map[string]string{"a": "1;b=2"}},
-		{name: "a plus is a space and %2B a plus", body: "a=x+y%2B", want: map[string]string{"a": "x y+"}},
-		{name: "names are decoded too", body: "%61lbum=1", want: map[string]string{"album": "1"}},
-		{name: "text is UTF-8, encoded or not", body: "a=%E6%99%B4&b=晴", want: map[string]string{"a": "晴", "b": "晴"}},
-		{name: "line breaks and tabs are text", body: "a=%0D%0A%09", want: map[string]string{"a": "\r\n\t"}},
-		{name: "empty pairs are skipped", body: "&&a=&&", want: map[string]string{"a": ""}},
-		{name: "a name without a value has an empty one", body: "a", want: map[string]string{"a": ""}},
-		{name: "every hexadecimal digit is one", body: "a=%0d%0A%3f%3F%2e%79%41%61%c3%a4", want: map[string]string{"a": "\r\n??.yAaä"}},
-		{name: "a percent sign alone is unreadable", body: "a=100%", unreadable: "a"},
-		{name: "half an escape is unreadable", body: "a=%4", unreadable: "a"},
-		{name: "an escape that is not hexadecimal is unreadable", body: "a=%zz&b=1", unreadable: "a", want: map[string]string{"b": "1"}},
-		{name: "invalid UTF-8 is unreadable", body: "a=%FF", unreadable: "a"},
-		{name: "an encoded surrogate is unreadable", body: "a=%ED%A0%80", unreadable: "a"},
-		{name: "a character that XML cannot carry is unreadable", body: "a=%00&b=%1B&c=%EF%BF%BE&d=%EF%BF%BD", unreadable: "abc", want: map[string]string{"d": "\uFFFD"}},
-		{name: "only the value that counts must be readable", query: "a=%FF&b=1", body: "a=%&a=2&b=%FF", unreadable: "b", want: map[string]string{"a": "2"}},
-		{name: "a name that is no text is nobody's", body: "%FF=1&a%zz=2&%00=3&a=4", want: map[string]string{"a": "4"}},
-		{name: "a line break ends the body", query: "b=1", body: "a=1\r\n", want: map[string]string{"a": "1"}},
-		{name: "a bare line feed ends the body", body: "a=1\n", want: map[string]string{"a": "1"}},
-		{name: "one line break ends the body", body: "a=1\r\n\r\n", want: map[string]string{"a": "1\r\n"}},
-		{name: "a line break that is encoded is text", body: "a=1%0D%0A", want: map[string]string{"a": "1\r\n"}},
-		{name: "a body of a line break is empty", query: "a=1", body: "\r\n", want: map[string]string{"a": "1"}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			var f Form
-			if !f.ParseQuery(c.query, UTF8) || !f.ParseBody(c.body, UTF8) {
-				t.Fatal("too many parameters")
-			}
-			for name, want := range c.want {
-				if got, found := f.Get(name); got != want || found != Readable {
-					t.Errorf("%s = %q, %v; want %q", name, got, found, want)
-				}
-			}
-			for _, name := range strings.Split(c.unreadable, "") {
-				if got, found := f.Get(name); found != Unreadable {
-					t.Errorf("%s = %q, %v", name, got, found)
-				}
-			}
-		})
-	}
-}
 
 // In Western any byte may be a character, so also a byte that an invalid escape is taken for.
 func TestAnEscapeThatIsNotHexadecimalIsUnreadableInAnyCharset(t *testing.T) {
@@ -129,4 +84,57 @@ func (f *Form) Effective() []Pair {
 		}
 	}
 	return effective
+}
+
+// Whatever mime accepts is read as mime reads it. A test of package edge judges what mime refuses.
+func FuzzAContentTypeAgreesWithMime(f *testing.F) {
+	f.Add(`multipart/form-data; boundary="a;b, c"`)
+	f.Add(`Application/X-WWW-Form-URLEncoded ;charset=BIG5; Version=1;`)
+	f.Add(`text/plain; charset=latin1;charset=latin1; boundary=a; x="y=z"`)
+	f.Fuzz(func(t *testing.T, s string) {
+		media, parameters, err := mime.ParseMediaType(s)
+		isOther := func(r rune) bool { return r < ' ' || r > '~' || r == '*' || r == '\\' } // which mime reads in its own way
+		if err != nil || strings.ContainsFunc(s, isOther) {
+			return
+		}
+		charset, known := UTF8, true
+		if name := parameters["charset"]; name != "" {
+			charset, known = CharsetNamed(name)
+		}
+		got, ok := ParseContentType(s, UTF8)
+		if ok != known || ok && got != (ContentType{media, charset, parameters["boundary"]}) {
+			t.Errorf("%q: got %+v, %v, want %q %v", s, got, ok, media, parameters)
+		}
+	})
+}
+
+func FuzzNumbersFollowTheGrammarAndReadBackTheSame(f *testing.F) {
+	for _, s := range []string{"25.0339639", "-0.000001", "1e5", "-5.0E-324", ".5", "0x1p4", "00", "9007199254740993", "179.99999999999999"} {
+		f.Add(s)
+	}
+	decimal := regexp.MustCompile(`\A-?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\z`)
+	integer := regexp.MustCompile(`\A[0-9]+\z`)
+	f.Fuzz(func(t *testing.T, s string) {
+		value, ok := ParseDecimal(s)
+		isFinite := func(f float64, err error) bool { return err == nil && !math.IsInf(f, 0) }
+		if want := decimal.MatchString(s) && len(s) <= maxDecimalLength && isFinite(strconv.ParseFloat(s, 64)); ok != want {
+			t.Fatalf("%q: %v, want %v", s, ok, want)
+		}
+		if ok {
+			again, ok := ParseDecimal(written(value))
+			if !ok || again != value {
+				t.Fatalf("%q was written as %q", s, written(value))
+			}
+		}
+		if _, ok := ParseInteger(s); ok && !integer.MatchString(s) {
+			t.Fatalf("%q was read as an integer", s)
+		}
+	})
+}
+
+// written returns a value as a reply writes it.
+func written(value float64) string {
+	var d reply.Document
+	reply.XML{Document: &d}.Decimal("n", value)
+	return strings.TrimSuffix(strings.TrimPrefix(string(d.Bytes), "<n>"), "</n>")
 }

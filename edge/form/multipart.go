@@ -38,8 +38,8 @@ func NewMultipart(body io.Reader, boundary string, charset Charset) (*Multipart,
 	return &Multipart{multipart.NewReader(found, boundary), found, charset}, nil
 }
 
-// ReadFields adds the parameters up to the next file, and returns the file; nil at the end of the body. It refuses
-// more than MaxParameters, and a body that it cannot parse to its end.
+// ReadFields adds the parameters up to the next file, and returns the file; nil at the end of the
+// body. It refuses more than MaxParameters, and a body that it cannot parse to its end.
 func (m *Multipart) ReadFields(into *Form) (*File, error) {
 	for {
 		// A raw part keeps its Content-Transfer-Encoding, which check reads.
@@ -63,7 +63,8 @@ func (m *Multipart) ReadFields(into *Form) (*File, error) {
 		if err != nil {
 			return nil, failure.New("INVALID_MULTIPART")
 		}
-		into.parameters = append(into.parameters, parameter{Pair: Pair{name, string(value)}, charset: charsetOf(part.Header, m.charset)})
+		into.parameters = append(into.parameters,
+			parameter{Pair: Pair{name, string(value)}, charset: charsetOf(part.Header, m.charset)})
 	}
 }
 
@@ -83,7 +84,8 @@ func (m *Multipart) ReadEnd() error {
 	return cmp.Or(err, error(FieldsFirst()))
 }
 
-// FieldsFirst returns the failure of a request with a field after a file. The file is not kept until its fields come.
+// FieldsFirst returns the failure of a request with a field after a file. The file is not kept
+// until its fields come.
 func FieldsFirst() *failure.Failure {
 	return &failure.Failure{Reason: "INVALID_MULTIPART", Info: "INVALID MULTIPART: send the fields before the file"}
 }
@@ -93,12 +95,14 @@ func (f *File) NotAccepted() *failure.Failure {
 	return &failure.Failure{Reason: "FILE_NOT_ACCEPTED", Info: "FILE NOT ACCEPTED: " + showName(f.Name)}
 }
 
-// endFinder finds the end of a body. multipart.Reader returns io.EOF also for a body that stops in the header of a part.
+// endFinder finds the end of a body. multipart.Reader returns io.EOF also for a body that stops in
+// the header of a part.
 type endFinder struct {
 	from io.Reader
 	// end is the line that ends the body, with the line break before it.
 	end string
-	// tail is what was read last, of the length of end at most. It begins as a line break: end may be the first line.
+	// tail is what was read last, of the length of end at most. It begins as a line break: end may
+	// be the first line.
 	tail    []byte
 	isFound bool
 }
@@ -113,8 +117,8 @@ func (f *endFinder) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// nameOf returns the name of a part, and whether it is a file, which it is without bytes too. It refuses a part that is
-// encoded.
+// nameOf returns the name of a part, and whether it is a file, which it is without bytes too. It
+// refuses a part that is encoded.
 func nameOf(header textproto.MIMEHeader) (name string, isFile bool, err error) {
 	disposition, parameters, err := mime.ParseMediaType(header.Get("Content-Disposition"))
 	name, hasName := parameters["name"]

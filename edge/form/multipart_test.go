@@ -31,47 +31,6 @@ func (f *Form) parseMultipart(body, boundary string, charset Charset) error {
 	return err
 }
 
-func TestAMultipartBodyIsParsedAsTheContractSays(t *testing.T) {
-	const utf8, latin1, big5 = "\r\nContent-Type: text/plain; charset=utf-8", "\r\nContent-Type: text/plain; charset=ISO-8859-1", "\r\nContent-Type: text/plain; charset=big5"
-	for _, c := range []struct {
-		name, body string
-		charset    Charset
-		want       string // the value of a
-		found      Found
-	}{
-		{"a part is a parameter", part(named("a"), "1"), UTF8, "1", Readable},
-		{"the last one counts", part(named("a"), "1") + part(named("a"), "2"), UTF8, "2", Readable},
-		{"nothing is percent-encoded", part(named("a"), "x+y%41 &b=1"), UTF8, "x+y%41 &b=1", Readable},
-		{"line breaks are text", part(named("a"), "\r\n1\r\n"), UTF8, "\r\n1\r\n", Readable},
-		{"a value may be empty", part(named("a"), ""), UTF8, "", Readable},
-		{"a name may lack quotes", part("content-disposition: form-data; name=a", "1"), UTF8, "1", Readable},
-		{"other names are ignored", part(named("相簿"), "\xff") + part(named("a"), "1"), UTF8, "1", Readable},
-		{"text is UTF-8", part(named("a"), "晴"), UTF8, "晴", Readable},
-		{"a part may say so", part(named("a")+utf8, "晴"), Big5, "晴", Readable},
-		{"a part may say the bits", part(named("a")+latin1+"\r\nContent-Transfer-Encoding: 8bit", "1"), UTF8, "1", Readable},
-		{"a part may say that it is not encoded", part(named("a")+utf8+"\r\nContent-Transfer-Encoding: Binary\r\nContent-Encoding: identity", "1"), UTF8, "1", Readable},
-		{"a part may be in Latin-1", part(named("a")+latin1, "\xe9"), UTF8, "é", Readable},
-		{"a part is UTF-8 although it says Latin-1", part(named("a")+latin1, "晴"), UTF8, "晴", Readable},
-		{"a part may be in Big5", part(named("a")+big5, "\xa5x\xa5_"), UTF8, "台北", Readable},
-		{"the body may be in Big5", part(named("a"), "\xa5x\xa5_"), Big5, "台北", Readable},
-		{"a part in another charset is unreadable", part(named("a")+"\r\nContent-Type: text/plain; charset=gbk", "1"), UTF8, "", Unreadable},
-		{"a part in an unclear charset is unreadable", part(named("a")+"\r\nContent-Type: ;", "1"), UTF8, "", Unreadable},
-		{"invalid UTF-8 is unreadable", part(named("a"), "\xff"), UTF8, "", Unreadable},
-		{"a character that XML cannot carry is unreadable", part(named("a"), "\x00"), UTF8, "", Unreadable},
-		{"a form may be empty", "", UTF8, "", Absent},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			var f Form
-			if err := f.parseMultipart(c.body+"--b--\r\n", "b", c.charset); err != nil {
-				t.Fatal(err)
-			}
-			if got, found := f.Get("a"); got != c.want || found != c.found {
-				t.Errorf("got %q, %v", got, found)
-			}
-		})
-	}
-}
-
 func TestABoundaryHasAtMost70Characters(t *testing.T) {
 	for boundary, accepted := range map[string]bool{"": false, "b": true, strings.Repeat("b", 70): true, strings.Repeat("b", 71): false} {
 		body := strings.ReplaceAll(part(named("a"), "1")+"--b--\r\n", "--b", "--"+boundary)

@@ -24,8 +24,8 @@ type Parameter struct {
 	// OneOf names the parameters of which one must be sent, and this is one; empty if it is the
 	// only one.
 	OneOf string
-	// EmptyIsAbsent says that an empty value counts as not sent although the parameter is required, as it
-	// does with OneOf.
+	// EmptyIsAbsent says that an empty value counts as not sent although the parameter is
+	// required, as it does with OneOf.
 	EmptyIsAbsent bool
 }
 
@@ -51,7 +51,8 @@ func (p Parameter) Invalid() *failure.Failure {
 	return &failure.Failure{Reason: "INVALID_PARAMETER", Info: "INVALID PARAMETER: " + p.Name + " (" + p.Hint + ")"}
 }
 
-// Unreadable returns the failure of a request with a value of the parameter that is not valid text.
+// Unreadable returns the failure of a request with a value of the parameter that is not valid
+// text.
 func (p Parameter) Unreadable() *failure.Failure {
 	return &failure.Failure{Reason: "INVALID_ENCODING", Info: "INVALID ENCODING: " + p.Name}
 }
@@ -65,8 +66,8 @@ func (p Parameter) malformed() *failure.Failure {
 const (
 	// maxIntegerLength is above the length of any useful integer.
 	maxIntegerLength = 40
-	// maxDecimalLength has room for every number that a reply may contain: without an exponent, the
-	// smallest double has 327 characters.
+	// maxDecimalLength has room for every number that a reply may contain: without an exponent,
+	// the smallest double has 327 characters.
 	maxDecimalLength = 400
 )
 

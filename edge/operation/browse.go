@@ -14,9 +14,11 @@ import (
 // getRecentAlbumList lists everybody's albums, the newest first (rule 17.17).
 func getRecentAlbumList(c *Config) Function {
 	return Function{
-		Name: "getRecentAlbumList", Rule: "17.17", Title: form.Title{"List all albums", "列出所有相簿"}, Effect: Reads, IsAddition: true,
+		Name: "getRecentAlbumList", Rule: "17.17", Title: form.Title{"List all albums", "列出所有相簿"}, Effect: Reads,
+		IsAddition: true,
 		Operations: only(tokenList(c, func(in *Input) *albumv1.ListAlbumsRequest {
-			return &albumv1.ListAlbumsRequest{Order: typev1.ListOrder_LIST_ORDER_NEWEST_FIRST, Category: optionalAlbumCategory(in)}
+			return &albumv1.ListAlbumsRequest{Order: typev1.ListOrder_LIST_ORDER_NEWEST_FIRST,
+				Category: optionalAlbumCategory(in)}
 		}, c.Album.ListAlbums, (*albumv1.ListAlbumsResponse).GetAlbums,
 			reply.List[*albumv1.Album]{Name: "albumList", Item: "album", WriteItem: writeShownAlbum})),
 	}
@@ -34,9 +36,11 @@ func writeShownAlbum(out reply.Writer, album *albumv1.Album) {
 // getRecentPOIList lists everybody's landmarks, the newest first (rule 17.17).
 func getRecentPOIList(c *Config) Function {
 	return Function{
-		Name: "getRecentPOIList", Rule: "17.17", Title: form.Title{"List all landmarks", "列出所有地標"}, Effect: Reads, IsAddition: true,
+		Name: "getRecentPOIList", Rule: "17.17", Title: form.Title{"List all landmarks", "列出所有地標"}, Effect: Reads,
+		IsAddition: true,
 		Operations: only(tokenList(c, func(in *Input) *poiv1.ListPoisRequest {
-			return &poiv1.ListPoisRequest{Order: typev1.ListOrder_LIST_ORDER_NEWEST_FIRST, Category: optionalPoiCategory(in)}
+			return &poiv1.ListPoisRequest{Order: typev1.ListOrder_LIST_ORDER_NEWEST_FIRST,
+				Category: optionalPoiCategory(in)}
 		}, c.Poi.ListPois, (*poiv1.ListPoisResponse).GetPois, shownPois)),
 	}
 }
@@ -44,25 +48,29 @@ func getRecentPOIList(c *Config) Function {
 // getUserPOIList lists the landmarks of a user (rule 17.21).
 func getUserPOIList(c *Config) Function {
 	return Function{
-		Name: "getUserPOIList", Rule: "17.21", Title: form.Title{"List a user’s landmarks", "列出使用者的地標"}, Effect: Reads, IsAddition: true,
+		Name: "getUserPOIList", Rule: "17.21", Title: form.Title{"List a user’s landmarks", "列出使用者的地標"}, Effect: Reads,
+		IsAddition: true,
 		Operations: only(tokenList(c, func(in *Input) *poiv1.ListPoisRequest {
 			return &poiv1.ListPoisRequest{OwnerId: required(in, &paramUserID, "owner_id", form.ID)}
 		}, c.Poi.ListPois, (*poiv1.ListPoisResponse).GetPois, shownPois)),
 	}
 }
 
-var shownPois = reply.List[*poiv1.Poi]{Name: "POIList", Item: "POI", WriteItem: func(out reply.Writer, poi *poiv1.Poi) {
-	out.ID("POIID", poi.GetPoiId(), poi.GetOldId())
-	out.Text("name", poi.GetName())
-	out.Integer("category", int64(poi.GetCategory()))
-	out.Integer("ownerID", poi.GetOwner().GetUserId())
-	writeOwned(out, poi)
-}}
+var shownPois = reply.List[*poiv1.Poi]{Name: "POIList", Item: "POI",
+	WriteItem: func(out reply.Writer, poi *poiv1.Poi) {
+		out.ID("POIID", poi.GetPoiId(), poi.GetOldId())
+		out.Text("name", poi.GetName())
+		out.Integer("category", int64(poi.GetCategory()))
+		out.Integer("ownerID", poi.GetOwner().GetUserId())
+		writeOwned(out, poi)
+	}}
 
-// getRecentBlogList lists everybody's published entries, the latest planned date first (rule 17.18).
+// getRecentBlogList lists everybody's published entries, the latest planned date first (rule
+// 17.18).
 func getRecentBlogList(c *Config) Function {
 	return Function{
-		Name: "getRecentBlogList", Rule: "17.18", Title: form.Title{"List all diary entries", "列出所有日記"}, Effect: Reads, IsAddition: true,
+		Name: "getRecentBlogList", Rule: "17.18", Title: form.Title{"List all diary entries", "列出所有日記"}, Effect: Reads,
+		IsAddition: true,
 		Operations: only(tokenList(c, func(in *Input) *blogv1.ListBlogsRequest {
 			return &blogv1.ListBlogsRequest{Order: blogv1.BlogOrder_BLOG_ORDER_RECENT, Type: optionalBlogType(in)}
 		}, c.Blog.ListBlogs, (*blogv1.ListBlogsResponse).GetBlogs, shownBlogs)),
@@ -70,16 +78,18 @@ func getRecentBlogList(c *Config) Function {
 }
 
 // shownBlogs leaves out the texts, which can be long.
-var shownBlogs = reply.List[*blogv1.Blog]{Name: "blogList", Item: "blog", WriteItem: func(out reply.Writer, blog *blogv1.Blog) {
-	writeBlogHead(out, blog)
-	writeWeatherAndQuote(out, blog)
-	out.Integer("score", blog.GetScore())
-}}
+var shownBlogs = reply.List[*blogv1.Blog]{Name: "blogList", Item: "blog",
+	WriteItem: func(out reply.Writer, blog *blogv1.Blog) {
+		writeBlogHead(out, blog)
+		writeWeatherAndQuote(out, blog)
+		out.Integer("score", blog.GetScore())
+	}}
 
 // getUserBlogList lists the published entries of a user (rules 7.27, 9.2 and 9.4).
 func getUserBlogList(c *Config) Function {
 	return Function{
-		Name: "getUserBlogList", Rule: "7.27", Title: form.Title{"List a user’s diary entries", "列出使用者的日記"}, Effect: Reads, IsAddition: true,
+		Name: "getUserBlogList", Rule: "7.27", Title: form.Title{"List a user’s diary entries", "列出使用者的日記"},
+		Effect: Reads, IsAddition: true,
 		Operations: only(idList(c, func(in *Input) *blogv1.ListBlogsRequest {
 			return &blogv1.ListBlogsRequest{
 				View:        typev1.View_VIEW_SUMMARY,
@@ -96,15 +106,18 @@ func getUserBlogList(c *Config) Function {
 // getDatedBlogList lists the published entries of a year, a month or a day (rule 17.19).
 func getDatedBlogList(c *Config) Function {
 	return Function{
-		Name: "getDatedBlogList", Rule: "17.19", Title: form.Title{"List diary entries by date", "依日期列出日記"}, Effect: Reads, IsAddition: true,
-		Operations: only(tokenList(c, datedBlogsRequest, c.Blog.ListBlogs, (*blogv1.ListBlogsResponse).GetBlogs, shownBlogs)),
+		Name: "getDatedBlogList", Rule: "17.19", Title: form.Title{"List diary entries by date", "依日期列出日記"},
+		Effect: Reads, IsAddition: true,
+		Operations: only(tokenList(c, datedBlogsRequest, c.Blog.ListBlogs, (*blogv1.ListBlogsResponse).GetBlogs,
+			shownBlogs)),
 	}
 }
 
 // paramAuthorID is paramUserID, or 0 for all users.
 var paramAuthorID = form.Parameter{Name: "userID", Title: paramUserID.Title, Hint: idHint, Syntax: form.IntegerSyntax}
 
-// datedBlogsRequest sets the last day only if the first one exists; the service refuses one that does not.
+// datedBlogsRequest sets the last day only if the first one exists; the service refuses one that
+// does not.
 func datedBlogsRequest(in *Input) *blogv1.ListBlogsRequest {
 	author := form.Or(optional(in, &paramAuthorID, "author_id", form.ID), 0)
 	first := &typev1.Date{Year: required(in, &paramYear, "post_date_from.year", form.Int32)}

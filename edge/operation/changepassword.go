@@ -8,7 +8,8 @@ import (
 // changePassword gives the user another password, and ends the user's other sessions (rule 17.31).
 func changePassword(c *Config) Function {
 	return Function{
-		Name: "changePassword", Rule: "17.31", Title: form.Title{"Change the password", "修改密碼"}, Effect: Writes, IsAddition: true, IsOfLogin: true,
+		Name: "changePassword", Rule: "17.31", Title: form.Title{"Change the password", "修改密碼"}, Effect: Writes,
+		IsAddition: true, IsOfLogin: true,
 		Operations: only(unary(c, func(in *Input) *accountv1.ChangePasswordRequest {
 			session, _ := in.Caller.Session()
 			return &accountv1.ChangePasswordRequest{
@@ -23,6 +24,8 @@ func changePassword(c *Config) Function {
 }
 
 var (
-	paramOldPassword = form.Parameter{Name: "oldPassword", Title: form.Title{"Present password", "目前密碼"}, Hint: paramPassword.Hint}
-	paramNewPassword = form.Parameter{Name: "newPassword", Title: form.Title{"New password", "新密碼"}, Hint: newPasswordHint}
+	paramOldPassword = form.Parameter{Name: "oldPassword", Title: form.Title{"Present password", "目前密碼"},
+		Hint: paramPassword.Hint}
+	paramNewPassword = form.Parameter{Name: "newPassword", Title: form.Title{"New password", "新密碼"},
+		Hint: newPasswordHint}
 )

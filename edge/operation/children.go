@@ -11,7 +11,8 @@ import (
 	recommendationv1 "github.com/waybook/waybook/proto/gen/waybook/recommendation/v1"
 )
 
-// addPhoto adds a photo to an album or a landmark of the user: an address (rule 17.7) or a file (rule 17.23).
+// addPhoto adds a photo to an album or a landmark of the user: an address (rule 17.7) or a file
+// (rule 17.23).
 func addPhoto(c *Config) Function {
 	operations := of(c, withPhotos, func(in *Input, to content) *photov1.AddPhotoRequest {
 		request := about(in, to, &photov1.AddPhotoRequest{ActorId: int64(in.User)})
@@ -41,9 +42,12 @@ func addPhoto(c *Config) Function {
 
 // The addresses of photos have the names that replies show.
 var (
-	paramThumbnail   = form.Parameter{Name: "thumbnail", Title: form.Title{"Address of the small image", "縮圖位址"}, Hint: addressHint}
-	paramPhoto       = form.Parameter{Name: "photo", Title: form.Title{"Address of the image", "圖片位址"}, Hint: addressHint}
-	paramDescription = form.Parameter{Name: "description", Title: form.Title{"Description", "說明"}, Hint: "at most 2000 characters"}
+	paramThumbnail = form.Parameter{Name: "thumbnail", Title: form.Title{"Address of the small image", "縮圖位址"},
+		Hint: addressHint}
+	paramPhoto = form.Parameter{Name: "photo", Title: form.Title{"Address of the image", "圖片位址"},
+		Hint: addressHint}
+	paramDescription = form.Parameter{Name: "description", Title: form.Title{"Description", "說明"},
+		Hint: "at most 2000 characters"}
 )
 
 const addressHint = "address of the image, 1 to 2000 bytes"
@@ -51,7 +55,8 @@ const addressHint = "address of the image, 1 to 2000 bytes"
 // removePhoto removes a photo (rule 17.8).
 func removePhoto(c *Config) Function {
 	return Function{
-		Name: "removePhoto", Rule: "17.8", Title: form.Title{"Remove a photo", "移除相片"}, Effect: Writes, IsAddition: true,
+		Name: "removePhoto", Rule: "17.8", Title: form.Title{"Remove a photo", "移除相片"}, Effect: Writes,
+		IsAddition: true,
 		Operations: of(c, withPhotos, func(in *Input, of content) *photov1.RemovePhotoRequest {
 			request := about(in, of, &photov1.RemovePhotoRequest{ActorId: int64(in.User)})
 			request.PhotoId = required(in, &paramPhotoID, "photo_id", form.ID)
@@ -60,7 +65,8 @@ func removePhoto(c *Config) Function {
 	}
 }
 
-var paramPhotoID = form.Parameter{Name: "photoID", Title: form.Title{"Photo", "相片"}, Hint: idHint, Syntax: form.IntegerSyntax}
+var paramPhotoID = form.Parameter{Name: "photoID", Title: form.Title{"Photo", "相片"}, Hint: idHint,
+	Syntax: form.IntegerSyntax}
 
 // addComment adds a comment to content (rule 17.9).
 func addComment(c *Config) Function {
@@ -81,7 +87,8 @@ var paramComment = form.Parameter{Name: "comment", Title: form.Title{"Comment", 
 // replyComment replies to a comment for the owner of the content (rule 17.10).
 func replyComment(c *Config) Function {
 	return Function{
-		Name: "replyComment", Rule: "17.10", Title: form.Title{"Reply to a comment", "回覆留言"}, Effect: Writes, IsAddition: true,
+		Name: "replyComment", Rule: "17.10", Title: form.Title{"Reply to a comment", "回覆留言"}, Effect: Writes,
+		IsAddition: true,
 		Operations: of(c, anyContent, func(in *Input, on content) *commentv1.ReplyToCommentRequest {
 			request := about(in, on, &commentv1.ReplyToCommentRequest{ActorId: int64(in.User)})
 			request.CommentId = required(in, &paramCommentID, "comment_id", form.ID)
@@ -92,14 +99,16 @@ func replyComment(c *Config) Function {
 }
 
 var (
-	paramCommentID = form.Parameter{Name: "commentID", Title: paramComment.Title, Hint: idHint, Syntax: form.IntegerSyntax}
-	paramReply     = form.Parameter{Name: "reply", Title: form.Title{"Reply", "回覆"}, Hint: paramComment.Hint}
+	paramCommentID = form.Parameter{Name: "commentID", Title: paramComment.Title, Hint: idHint,
+		Syntax: form.IntegerSyntax}
+	paramReply = form.Parameter{Name: "reply", Title: form.Title{"Reply", "回覆"}, Hint: paramComment.Hint}
 )
 
 // removeComment removes a comment (rule 17.11).
 func removeComment(c *Config) Function {
 	return Function{
-		Name: "removeComment", Rule: "17.11", Title: form.Title{"Remove a comment", "移除留言"}, Effect: Writes, IsAddition: true,
+		Name: "removeComment", Rule: "17.11", Title: form.Title{"Remove a comment", "移除留言"}, Effect: Writes,
+		IsAddition: true,
 		Operations: of(c, anyContent, func(in *Input, on content) *commentv1.RemoveCommentRequest {
 			request := about(in, on, &commentv1.RemoveCommentRequest{ActorId: int64(in.User)})
 			request.CommentId = required(in, &paramCommentID, "comment_id", form.ID)
@@ -121,7 +130,8 @@ func recommend(c *Config) Function {
 // withdrawRecommendation takes the user's recommendation back (rule 17.12).
 func withdrawRecommendation(c *Config) Function {
 	return Function{
-		Name: "withdrawRecommendation", Rule: "17.12", Title: form.Title{"Withdraw a recommendation", "收回推薦"}, Effect: Writes, IsAddition: true,
+		Name: "withdrawRecommendation", Rule: "17.12", Title: form.Title{"Withdraw a recommendation", "收回推薦"},
+		Effect: Writes, IsAddition: true,
 		Operations: of(c, anyContent, func(in *Input, of content) *recommendationv1.WithdrawRequest {
 			return about(in, of, &recommendationv1.WithdrawRequest{UserId: int64(in.User)})
 		}, c.Recommendation.Withdraw, writeScore),
@@ -149,7 +159,8 @@ func castVote(c *Config) Function {
 	}
 }
 
-var paramChoice = form.Parameter{Name: "choice", Title: form.Title{"Choice", "選項"}, Hint: "1 to 20, a position", Syntax: form.IntegerSyntax}
+var paramChoice = form.Parameter{Name: "choice", Title: form.Title{"Choice", "選項"}, Hint: "1 to 20, a position",
+	Syntax: form.IntegerSyntax}
 
 // writeVote writes a vote (rule 7.20). It writes all choices at once, because there are few.
 func writeVote(out reply.Writer, vote *blogv1.Vote) {

@@ -15,8 +15,8 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// withAndWithoutIDs returns the operations that read content. With WithIDs, a reply has the identifiers of photos,
-// comments and users, which are an addition (rule 17.15).
+// withAndWithoutIDs returns the operations that read content. With WithIDs, a reply has the
+// identifiers of photos, comments and users, which are an addition (rule 17.15).
 func withAndWithoutIDs[Request proto.Message, Response any](
 	c *Config, build func(*Input) Request, call call[Request, Response],
 	write func(Variant) func(context.Context, *Config, *reply.Reply, Response) error,
@@ -27,8 +27,8 @@ func withAndWithoutIDs[Request proto.Message, Response any](
 	}
 }
 
-// content is what a comment, a photo or a recommendation belongs to: an album, an entry or a landmark. Its parameter selects
-// the variant of an operation (rule 17.2).
+// content is what a comment, a photo or a recommendation belongs to: an album, an entry or a
+// landmark. Its parameter selects the variant of an operation (rule 17.2).
 type content struct {
 	variant   Variant
 	parameter *form.Parameter
@@ -54,7 +54,8 @@ func oneOf(names string, variants ...Variant) (contents []content) {
 
 // of returns an operation for each kind of content that it may be about.
 func of[Request proto.Message, Response any](
-	c *Config, contents []content, build func(*Input, content) Request, call call[Request, Response], write func(reply.Writer, Response),
+	c *Config, contents []content, build func(*Input, content) Request, call call[Request, Response],
+	write func(reply.Writer, Response),
 ) (operations []Operation) {
 	for _, each := range contents {
 		build := func(in *Input) Request { return build(in, each) }
@@ -82,37 +83,41 @@ func (of contentID) setIn(request proto.Message) {
 
 // writePhotos writes the photos of content: those that came with it, and those of further pages.
 func writePhotos(
-	ctx context.Context, c *Config, out *reply.Reply, list reply.List[*photov1.Photo], of contentID, first []*photov1.Photo, token string,
+	ctx context.Context, c *Config, out *reply.Reply, list reply.List[*photov1.Photo], of contentID,
+	first []*photov1.Photo, token string,
 ) error {
 	return writePages(ctx, c, out, list, first, token, c.Photo.ListPhotos, (*photov1.ListPhotosResponse).GetPhotos, of)
 }
 
 // writeComments writes the comments of content, as writePhotos does.
 func writeComments(
-	ctx context.Context, c *Config, out *reply.Reply, list reply.List[*commentv1.Comment], of contentID, first []*commentv1.Comment, token string,
+	ctx context.Context, c *Config, out *reply.Reply, list reply.List[*commentv1.Comment], of contentID,
+	first []*commentv1.Comment, token string,
 ) error {
-	return writePages(ctx, c, out, list, first, token, c.Comment.ListComments, (*commentv1.ListCommentsResponse).GetComments, of)
+	return writePages(ctx, c, out, list, first, token, c.Comment.ListComments,
+		(*commentv1.ListCommentsResponse).GetComments, of)
 }
 
-// comments writes the comments of albums, blogs and landmarks (rules 4.12 to 4.14). Their identifiers
-// are what replyComment and removeComment take, and who wrote each comment.
+// comments writes the comments of albums, blogs and landmarks (rules 4.12 to 4.14). Their
+// identifiers are what replyComment and removeComment take, and who wrote each comment.
 func comments(variant Variant) reply.List[*commentv1.Comment] {
-	return reply.List[*commentv1.Comment]{Name: "comments", Item: "comment", WriteItem: func(out reply.Writer, comment *commentv1.Comment) {
-		if variant == WithIDs {
-			out.ID("commentID", comment.GetCommentId(), comment.GetOldId())
-			out.Integer("commenterID", comment.GetAuthor().GetUserId())
-		}
-		out.Moment("time", comment.GetCreateTime().AsTime())
-		out.Text("commenterName", comment.GetAuthor().GetName())
-		out.Text("commenterIcon", comment.GetAuthor().GetIconUrl())
-		out.Text("comment", comment.GetText())
-		if answer := comment.GetReply(); answer != nil {
-			out.Begin("authorReply")
-			out.Moment("time", answer.GetCreateTime().AsTime())
-			out.Text("reply", answer.GetText())
-			out.End("authorReply")
-		}
-	}}
+	return reply.List[*commentv1.Comment]{Name: "comments", Item: "comment",
+		WriteItem: func(out reply.Writer, comment *commentv1.Comment) {
+			if variant == WithIDs {
+				out.ID("commentID", comment.GetCommentId(), comment.GetOldId())
+				out.Integer("commenterID", comment.GetAuthor().GetUserId())
+			}
+			out.Moment("time", comment.GetCreateTime().AsTime())
+			out.Text("commenterName", comment.GetAuthor().GetName())
+			out.Text("commenterIcon", comment.GetAuthor().GetIconUrl())
+			out.Text("comment", comment.GetText())
+			if answer := comment.GetReply(); answer != nil {
+				out.Begin("authorReply")
+				out.Moment("time", answer.GetCreateTime().AsTime())
+				out.Text("reply", answer.GetText())
+				out.End("authorReply")
+			}
+		}}
 }
 
 // owned is an album or a landmark.

@@ -90,7 +90,8 @@ func Describe(c *Config) (described []Description) {
 // description always matches the code.
 func (f *Function) describe(o *Operation) Description {
 	d := Description{
-		Func: f.Name, Variant: o.Variant, Rule: cmp.Or(o.Rule, f.Rule), Title: f.title(o), Effect: f.Effect, NeedsLogin: f.NeedsLogin(),
+		Func: f.Name, Variant: o.Variant, Rule: cmp.Or(o.Rule, f.Rule), Title: f.title(o), Effect: f.Effect,
+		NeedsLogin: f.NeedsLogin(),
 		IsAddition: f.IsAddition || o.Variant == WithIDs, Parameters: []Parameter{},
 	}
 	if flag := o.Variant.Flag(); flag != nil {
@@ -126,7 +127,8 @@ func (f *Function) title(o *Operation) form.Title {
 
 // newParameter describes a parameter that feeds a field of a request.
 func newParameter(read form.Reading, request proto.Message) Parameter {
-	p := Parameter{Name: read.Parameter.Name, Title: read.Parameter.Title, Hint: read.Parameter.Hint, IsRequired: read.IsRequired, Type: Text}
+	p := Parameter{Name: read.Parameter.Name, Title: read.Parameter.Title, Hint: read.Parameter.Hint,
+		IsRequired: read.IsRequired, Type: Text}
 	if read.Field != "" {
 		p.follow(request.ProtoReflect().Descriptor(), read.Field)
 	}

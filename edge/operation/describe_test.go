@@ -2,72 +2,9 @@ package operation
 
 import (
 	"os"
-	"slices"
 	"strings"
 	"testing"
 )
-
-func TestADescriptionHasEveryParameter(t *testing.T) {
-	described := map[string][]string{}
-	for _, d := range Describe(newConfig()) {
-		if d.Title[0] == "" || d.Title[1] == "" {
-			t.Errorf("%s has no name in English or Chinese", d.Func)
-		}
-		for _, p := range d.Parameters {
-			if !slices.Contains(described[d.Func], p.Name) {
-				described[d.Func] = append(described[d.Func], p.Name)
-			}
-			if p.Hint == "" || p.Title[0] == "" || p.Title[1] == "" {
-				t.Errorf("%s: %s has no hint, or no name in English or Chinese", d.Func, p.Name)
-			}
-		}
-	}
-	for function, want := range map[string]string{
-		"addAlbum":         "albumTitle category lat lng",
-		"updateAlbum":      "albumID albumTitle category delete lat lng",
-		"getUserAlbumList": "after limit userID",
-		"getNearbyPOIList": "after category lat latMax latMin limit lng lngMax lngMin radius",
-		"getDatedBlogList": "after day limit month userID year",
-		"login":            "email password",
-		"logout":           "",
-	} {
-		slices.Sort(described[function])
-		if got := strings.Join(described[function], " "); got != want {
-			t.Errorf("%s takes %s, want %s", function, got, want)
-		}
-	}
-}
-
-func TestADescriptionMarksRequiredParameters(t *testing.T) {
-	for _, d := range Describe(newConfig()) {
-		if d.Func != "updateAlbum" {
-			continue
-		}
-		var required []string
-		for _, p := range d.Parameters {
-			if p.IsRequired {
-				required = append(required, p.Name)
-			}
-		}
-		want := map[Variant]string{AsWritten: "albumID", Deleting: "delete albumID"}[d.Variant]
-		if got := strings.Join(required, " "); got != want {
-			t.Errorf("variant %d requires %s, want %s", d.Variant, got, want)
-		}
-	}
-}
-
-func TestADescriptionTellsAdditionsFromTheLegacyContract(t *testing.T) {
-	var legacy []string
-	for _, d := range Describe(newConfig()) {
-		if !d.IsAddition {
-			legacy = append(legacy, d.Func)
-		}
-	}
-	const want = "addAlbum updateAlbum updateAlbum getAlbum getUserAlbumList getCategoryPOIList getPOI postBlog updateBlog updateBlog getBlog"
-	if got := strings.Join(legacy, " "); got != want {
-		t.Errorf("the legacy contract has %s, want %s", got, want)
-	}
-}
 
 // The words of the enumerations stand in the rules of the legacy contract.
 func TestTheValuesOfADescriptionHaveTheWordsOfTheContract(t *testing.T) {

@@ -39,8 +39,8 @@ func FailureOf(err error, in *form.Reader) *failure.Failure {
 	return failureOfDetails(answer, in, err)
 }
 
-// tooMany converts RESOURCE_EXHAUSTED. By the reason of the service, it is about attempts to log in
-// or a busy service. Without a reason, this client sends too many requests. The service may set
+// tooMany converts RESOURCE_EXHAUSTED. By the reason of the service, it is about attempts to log
+// in or a busy service. Without a reason, this client sends too many requests. The service may set
 // the time of the retry.
 func tooMany(answer *status.Status, cause error) *failure.Failure {
 	f := failure.Temporary("TOO_MANY_REQUESTS", failure.TooMany, cause)
@@ -86,7 +86,8 @@ func failureOfDetails(answer *status.Status, in *form.Reader, cause error) *fail
 		return f
 	}
 	// INVALID_ARGUMENT for a field that no parameter feeds is a bug of the edge. UNAUTHENTICATED
-	// or PERMISSION_DENIED without a reason rejects the edge itself. Other reasons are the operator's concern.
+	// or PERMISSION_DENIED without a reason rejects the edge itself. Other reasons are the
+	// operator's concern.
 	return failure.Internal(cause)
 }
 
@@ -95,7 +96,7 @@ func failureOfDetails(answer *status.Status, in *form.Reader, cause error) *fail
 func failureOfReason(reason string) *failure.Failure {
 	switch reason {
 	case "ALBUM_NOT_FOUND", "BLOG_NOT_FOUND", "POI_NOT_FOUND", "PHOTO_NOT_FOUND",
-		"COMMENT_NOT_FOUND", "USER_NOT_FOUND", "VOTE_NOT_FOUND", "CHOICE_NOT_FOUND",
+		"COMMENT_NOT_FOUND", "USER_NOT_FOUND", "ICON_NOT_FOUND", "VOTE_NOT_FOUND", "CHOICE_NOT_FOUND",
 		"ALREADY_VOTED", "CONFLICT", "NOT_OWNER", "LOGIN_REQUIRED", "PASSWORD_INCORRECT",
 		"PHOTO_NOT_SUPPORTED", "PHOTO_TOO_LARGE", "PHOTO_DAMAGED", "UPLOADS_OFF", "REQUEST_ID_REUSED",
 		"REGISTRATION_CLOSED", "INVITATION_INVALID", "EMAIL_TAKEN":

@@ -7,7 +7,8 @@ import (
 	"github.com/waybook/waybook/edge/form"
 )
 
-// Function is what the parameter func selects: an operation, or several that other parameters tell apart.
+// Function is what the parameter func selects: an operation, or several that other parameters tell
+// apart.
 type Function struct {
 	// Name is the value of func.
 	Name string
@@ -18,10 +19,11 @@ type Function struct {
 	Effect Effect
 	// IsAddition says that the legacy contract does not have the function.
 	IsAddition bool
-	// IsOfLogin says that the function serves those who log in here: it opens or closes a session, or sets a password.
+	// IsOfLogin says that the function serves those who log in here: it opens or closes a session,
+	// or sets a password.
 	IsOfLogin bool
-	// IsForStrangers says that a write needs no session, and IsOwn that a read needs one: it is of what only the user may
-	// see.
+	// IsForStrangers says that a write needs no session, and IsOwn that a read needs one: it is of
+	// what only the user may see.
 	IsForStrangers, IsOwn bool
 	// File is the name of the file that a request may have; "" if it may have none.
 	File       string
@@ -49,8 +51,8 @@ func Table(c *Config) (table []Function) {
 	return table
 }
 
-// Find returns the function of a table that a form names. It fails if the form names none or an unknown
-// one.
+// Find returns the function of a table that a form names. It fails if the form names none or an
+// unknown one.
 func Find(table []Function, sent *form.Form) (*Function, error) {
 	parameter := form.Parameter{Name: "func"}
 	name, found := sent.Get(parameter.Name)

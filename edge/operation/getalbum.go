@@ -39,8 +39,9 @@ func writeAlbum(variant Variant) func(context.Context, *Config, *reply.Reply, *a
 }
 
 // albumPhotos writes the photos of an album (rule 5.1).
-var albumPhotos = reply.List[*photov1.Photo]{Name: "photos", Item: "photo", WriteItem: func(out reply.Writer, photo *photov1.Photo) {
-	out.ID("photoID", photo.GetPhotoId(), photo.GetOldId())
-	out.Text("thumbnail", photo.GetUrl())
-	out.Text("description", photo.GetDescription())
-}}
+var albumPhotos = reply.List[*photov1.Photo]{Name: "photos", Item: "photo",
+	WriteItem: func(out reply.Writer, photo *photov1.Photo) {
+		out.ID("photoID", photo.GetPhotoId(), photo.GetOldId())
+		out.Text("thumbnail", photo.GetUrl())
+		out.Text("description", photo.GetDescription())
+	}}

@@ -39,6 +39,7 @@ func writeBlog(variant Variant) func(context.Context, *Config, *reply.Reply, *bl
 		if vote := blog.GetVote(); vote != nil {
 			writeVote(out.Writer, vote)
 		}
-		return writeComments(ctx, c, out, comments, contentID{"blog_id", blog.GetBlogId()}, response.GetComments(), response.GetNextCommentsToken())
+		return writeComments(ctx, c, out, comments, contentID{"blog_id", blog.GetBlogId()}, response.GetComments(),
+			response.GetNextCommentsToken())
 	}
 }

@@ -9,7 +9,8 @@ import (
 // getCategoryPOIList lists the landmarks of a category (rules 6.3, 6.4, 9.2 and 9.4).
 func getCategoryPOIList(c *Config) Function {
 	return Function{
-		Name: "getCategoryPOIList", Rule: "6.3", Title: form.Title{"List a category’s landmarks", "列出類別的地標"}, Effect: Reads,
+		Name: "getCategoryPOIList", Rule: "6.3", Title: form.Title{"List a category’s landmarks", "列出類別的地標"},
+		Effect: Reads,
 		Operations: only(idList(c, func(in *Input) *poiv1.ListPoisRequest {
 			return &poiv1.ListPoisRequest{
 				View:       typev1.View_VIEW_SUMMARY,

@@ -38,15 +38,16 @@ func writePoi(variant Variant) func(context.Context, *Config, *reply.Reply, *poi
 	}
 }
 
-// poiPhotos writes the photos of a landmark. Each has its address twice, because the old
-// interface has two names for it (rule 6.6). Its identifier is what removePhoto takes (rule 17.15).
+// poiPhotos writes the photos of a landmark. Each has its address twice, because the old interface
+// has two names for it (rule 6.6). Its identifier is what removePhoto takes (rule 17.15).
 func poiPhotos(variant Variant) reply.List[*photov1.Photo] {
-	return reply.List[*photov1.Photo]{Name: "photos", Item: "photo", WriteItem: func(out reply.Writer, photo *photov1.Photo) {
-		if variant == WithIDs {
-			out.ID("photoID", photo.GetPhotoId(), photo.GetOldId())
-		}
-		out.Text("description", photo.GetDescription())
-		out.Text("photoPath", photo.GetUrl())
-		out.Text("photo", photo.GetUrl())
-	}}
+	return reply.List[*photov1.Photo]{Name: "photos", Item: "photo",
+		WriteItem: func(out reply.Writer, photo *photov1.Photo) {
+			if variant == WithIDs {
+				out.ID("photoID", photo.GetPhotoId(), photo.GetOldId())
+			}
+			out.Text("description", photo.GetDescription())
+			out.Text("photoPath", photo.GetUrl())
+			out.Text("photo", photo.GetUrl())
+		}}
 }

@@ -2,7 +2,7 @@
 
 package operation
 
-// all are the functions of the interface, those of the legacy contract first, in the order of their rules.
+// all are the functions of the interface, the legacy ones first, in the order of their rules.
 var all = []func(*Config) Function{
 	addAlbum, updateAlbum, getAlbum, getUserAlbumList, getCategoryPOIList, getPOI, postBlog, updateBlog,
 	getBlog, getUserBlogList, login, logout, getNearbyPOIList, addPhoto, removePhoto, addComment,

@@ -16,14 +16,17 @@ import (
 )
 
 // The parameters limit and after select a part of a list, an addition to the legacy contract
-// (rules 9.2 and 9.4). Without them the reply has the whole list. The highest limit is about as many items as a client
-// can hold; the edge itself streams a reply of any length.
+// (rules 9.2 and 9.4). Without them the reply has the whole list. The highest limit is about as
+// many items as a client can hold; the edge itself streams a reply of any length.
 var (
 	paramLimit = form.Parameter{
-		Name: "limit", Title: form.Title{"Most items", "筆數上限"}, Hint: "1 to 1000000", Syntax: form.IntegerSyntax, Range: &form.Range{Min: 1, Max: 1_000_000},
+		Name: "limit", Title: form.Title{"Most items", "筆數上限"}, Hint: "1 to 1000000", Syntax: form.IntegerSyntax,
+		Range: &form.Range{Min: 1, Max: 1_000_000},
 	}
-	paramAfter = form.Parameter{Name: "after", Title: form.Title{"Continue after", "接續於"}, Hint: "0 to 9007199254740991", Syntax: form.IntegerSyntax}
-	// paramNext is the parameter after of a list whose order is not that of identifiers (rule 17.6).
+	paramAfter = form.Parameter{Name: "after", Title: form.Title{"Continue after", "接續於"},
+		Hint: "0 to 9007199254740991", Syntax: form.IntegerSyntax}
+	// paramNext is the parameter after of a list whose order is not that of identifiers (rule
+	// 17.6).
 	paramNext = form.Parameter{Name: "after", Title: paramAfter.Title, Hint: "the next of the part before"}
 )
 
@@ -32,7 +35,8 @@ func limitOf(in *Input) int32 {
 	return form.Or(optional(in, &paramLimit, "page_size", form.Int32), 0)
 }
 
-// limitAndNext is limitOf for an idList: one more than the client wants, because the extra item shows that more follow.
+// limitAndNext is limitOf for an idList: one more than the client wants, because the extra item
+// shows that more follow.
 func limitAndNext(in *Input) int32 {
 	if limit := limitOf(in); limit != 0 {
 		return limit + 1
@@ -40,8 +44,8 @@ func limitAndNext(in *Input) int32 {
 	return 0
 }
 
-// listRequest is a request for a page of a list. Its page_size, as built, is the number of items that all
-// pages have together; 0 means all.
+// listRequest is a request for a page of a list. Its page_size, as built, is the number of items
+// that all pages have together; 0 means all.
 type listRequest interface {
 	proto.Message
 	GetPageSize() int32
@@ -62,8 +66,8 @@ func turnTo(request proto.Message, size int32, token string) {
 	message.Set(fields.ByName("page_token"), protoreflect.ValueOfString(token))
 }
 
-// tokenList returns an operation that replies with a list from pages of a service, or with a part of it. The
-// parameter after is the page token of the service.
+// tokenList returns an operation that replies with a list from pages of a service, or with a part
+// of it. The parameter after is the page token of the service.
 func tokenList[Request listRequest, Response pageResponse, Item any](
 	c *Config,
 	build func(*Input) Request,
@@ -79,8 +83,8 @@ func tokenList[Request listRequest, Response pageResponse, Item any](
 	return idList(c, buildPart, call, itemsOf, list, nil)
 }
 
-// idList is like tokenList, but the parameter after is the identifier that idOf returns of the last item of the part
-// before. build reads it, and limitAndNext.
+// idList is like tokenList, but the parameter after is the identifier that idOf returns of the
+// last item of the part before. build reads it, and limitAndNext.
 func idList[Request listRequest, Response pageResponse, Item any](
 	c *Config,
 	build func(*Input) Request,
@@ -94,7 +98,8 @@ func idList[Request listRequest, Response pageResponse, Item any](
 		if err != nil {
 			return err
 		}
-		out, end := &x.Out, part[Item]{idOf: idOf, left: cmp.Or(int64(request.GetPageSize()), math.MaxInt64), token: request.GetPageToken()}
+		out, end := &x.Out, part[Item]{idOf: idOf, left: cmp.Or(int64(request.GetPageSize()), math.MaxInt64),
+			token: request.GetPageToken()}
 		position, hasBegun := 0, false
 		writePage := func() error {
 			ctx, cancel := c.callContext(ctx)
@@ -135,10 +140,11 @@ func idList[Request listRequest, Response pageResponse, Item any](
 
 // summaries returns the list of summaries under the names that a kind of content has in replies.
 func summaries(list, item, id, title string) reply.List[*typev1.Summary] {
-	return reply.List[*typev1.Summary]{Name: list, Item: item, WriteItem: func(out reply.Writer, summary *typev1.Summary) {
-		out.ID(id, summary.GetId(), summary.GetOldId())
-		out.Text(title, summary.GetTitle())
-	}}
+	return reply.List[*typev1.Summary]{Name: list, Item: item,
+		WriteItem: func(out reply.Writer, summary *typev1.Summary) {
+			out.ID(id, summary.GetId(), summary.GetOldId())
+			out.Text(title, summary.GetTitle())
+		}}
 }
 
 func summaryID(summary *typev1.Summary) (id int64, oldID string) {
@@ -159,8 +165,9 @@ type part[Item any] struct {
 
 func (p *part[Item]) hasMore() bool { return p.token != "" && p.left > 0 }
 
-// pageSize returns the size of the next page. A service that leaves items out of its pages has no end in short
-// ones, so only the first one is short if the next part does not begin at a page token.
+// pageSize returns the size of the next page. A service that leaves items out of its pages has no
+// end in short ones, so only the first one is short if the next part does not begin at a page
+// token.
 func (p *part[Item]) pageSize(hasBegun bool) int32 {
 	if hasBegun && p.idOf != nil {
 		return pageSize
@@ -185,8 +192,8 @@ func (p *part[Item]) take(items []Item, token string) []Item {
 	return items
 }
 
-// writeNext writes the `after` of the next request, if more items follow. An old identifier that reads as
-// a number is not one: the next request would mean a new identifier by it.
+// writeNext writes the `after` of the next request, if more items follow. An old identifier that
+// reads as a number is not one: the next request would mean a new identifier by it.
 func (p *part[Item]) writeNext(out reply.Writer) {
 	switch {
 	case p.idOf == nil && p.token != "":
@@ -199,7 +206,8 @@ func (p *part[Item]) writeNext(out reply.Writer) {
 	}
 }
 
-// writePages writes an optional list of content: the given items, then the pages from token on, which few replies need.
+// writePages writes an optional list of content: the given items, then the pages from token on,
+// which few replies need.
 func writePages[Request proto.Message, Response pageResponse, Item any](
 	ctx context.Context, c *Config, out *reply.Reply, list reply.List[Item], items []Item, token string,
 	call call[Request, Response], itemsOf func(Response) []Item, of contentID,

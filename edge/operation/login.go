@@ -9,12 +9,13 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-// login opens a session if the password is right (rules 12.1 to 12.7). It returns the session as elements
-// for programs, and as the cookie of rule 3.2 for browsers. The account service opens it for the
-// password only: the edge can open none by itself.
+// login opens a session if the password is right (rules 12.1 to 12.7). It returns the session as
+// elements for programs, and as the cookie of rule 3.2 for browsers. The account service opens it
+// for the password only: the edge can open none by itself.
 func login(c *Config) Function {
 	return Function{
-		Name: "login", Rule: "12.1", Title: form.Title{"Log in", "登入"}, Effect: Writes, IsAddition: true, IsOfLogin: true, IsForStrangers: true,
+		Name: "login", Rule: "12.1", Title: form.Title{"Log in", "登入"}, Effect: Writes, IsAddition: true,
+		IsOfLogin: true, IsForStrangers: true,
 		Operations: only(handler{asMessage(authenticateRequest), func(ctx context.Context, x *Exchange) error {
 			request := authenticateRequest(&x.In)
 			if err := x.In.complaint(request); err != nil {
@@ -27,7 +28,8 @@ func login(c *Config) Function {
 				return err
 			}
 			user := opened.GetUser().GetUserId()
-			x.In.Caller.KeepSession(Session{UserID(user), opened.GetToken()}, opened.GetSession().GetExpireTime().AsTime())
+			x.In.Caller.KeepSession(Session{UserID(user), opened.GetToken()},
+				opened.GetSession().GetExpireTime().AsTime())
 			out := x.Out.Writer
 			reply.StartSuccess(out)
 			out.Integer("id", user)
@@ -56,7 +58,8 @@ func authenticateRequest(in *Input) *accountv1.AuthenticateRequest {
 // cookie (rule 12.9).
 func logout(c *Config) Function {
 	return Function{
-		Name: "logout", Rule: "12.8", Title: form.Title{"Log out", "登出"}, Effect: Writes, IsAddition: true, IsOfLogin: true, IsForStrangers: true,
+		Name: "logout", Rule: "12.8", Title: form.Title{"Log out", "登出"}, Effect: Writes, IsAddition: true,
+		IsOfLogin: true, IsForStrangers: true,
 		Operations: only(handler{nil, func(ctx context.Context, x *Exchange) error {
 			if session, ok := x.In.Caller.Session(); ok {
 				ctx, cancel := c.callContext(ctx)
@@ -74,7 +77,7 @@ func logout(c *Config) Function {
 	}
 }
 
-// nobody is the Caller of a request that is only described.
+// nobody is a Caller without a session, for a request that is only described.
 type nobody struct{}
 
 func (nobody) Address() string                { return "" }

@@ -15,11 +15,13 @@ import (
 // maxOldID is the most bytes of an old identifier.
 const maxOldID = 100
 
-// built builds the request of an operation, or fails with what is wrong with its parameters. A parameter that identifies content, and is no number
-// that an identifier may be, may be an old identifier: the service is asked for what it stands for.
-// If it stands for nothing, or the service does not answer, the parameter is invalid as ever. Old
-// identifiers that are numbers up to 2^53 - 1 pass: the services resolve them.
-func built[Request proto.Message](ctx context.Context, c *Config, in *Input, build func(*Input) Request) (Request, error) {
+// built builds the request of an operation, or fails with what is wrong with its parameters. A
+// parameter that identifies content, and is no number that an identifier may be, may be an old
+// identifier: the service is asked for what it stands for. If it stands for nothing, or the
+// service does not answer, the parameter is invalid as ever. Old identifiers that are numbers up
+// to 2^53 - 1 pass: the services resolve them.
+func built[Request proto.Message](ctx context.Context, c *Config, in *Input,
+	build func(*Input) Request) (Request, error) {
 	request := build(in)
 	var replaced map[string]string
 	// A photo or a comment is found under its content, which may have to be found first.
@@ -35,7 +37,8 @@ func built[Request proto.Message](ctx context.Context, c *Config, in *Input, bui
 
 // resolveRefused adds what the refused parameters of a request stand for to replaced. It reports
 // whether there was any.
-func (c *Config) resolveRefused(ctx context.Context, in *Input, request proto.Message, replaced *map[string]string) (found bool) {
+func (c *Config) resolveRefused(ctx context.Context, in *Input, request proto.Message,
+	replaced *map[string]string) (found bool) {
 	message := request.ProtoReflect()
 	var names []string
 	var oldIDs []*moveinv1.OldIdentifier

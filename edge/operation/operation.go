@@ -1,6 +1,7 @@
-// Package operation holds the operations of the interface, each in a file such as getalbum.go: its row, how
-// parameters become the request of a call, and how the response becomes the reply. What several operations share
-// is in content.go, parameters.go and lists.go. The package depends on neither HTTP nor bytes.
+// Package operation holds the operations of the interface, each in a file such as getalbum.go: its
+// row, how parameters become the request of a call, and how the response becomes the reply. What
+// several operations share is in content.go, parameters.go and lists.go. The package depends on
+// neither HTTP nor bytes.
 package operation
 
 import (
@@ -41,9 +42,11 @@ const (
 type Sessions int
 
 const (
-	// OpenedHere: func=login opens them and func=logout closes them. func=register makes users who can log in.
+	// OpenedHere: func=login opens them and func=logout closes them. func=register makes users who
+	// can log in.
 	OpenedHere Sessions = iota
-	// OpenedElsewhere: another system opens and closes them. The interface has no function with a password.
+	// OpenedElsewhere: another system opens and closes them. The interface has no function with a
+	// password.
 	OpenedElsewhere
 )
 
@@ -88,8 +91,8 @@ type Input struct {
 	// User is the logged-in user; 0 when the operation needs no login.
 	User   UserID
 	Caller Caller
-	// File is the file of the request, which may still be arriving; nil if there is none. Its errors are failures, and
-	// io.EOF only if the whole request has arrived.
+	// File is the file of the request, which may still be arriving; nil if there is none. Its
+	// errors are failures, and io.EOF only if the whole request has arrived.
 	File io.Reader
 }
 

@@ -42,8 +42,10 @@ func postBlog(c *Config) Function {
 const maxChoices = 20
 
 var (
-	paramVoteDescription = form.Parameter{Name: "voteDescription", Title: form.Title{"Question of the vote", "投票題目"}, Hint: "1 to 500 characters", EmptyIsAbsent: true}
-	// paramChoices are choice1 to choice20, and one more, which is refused. choiceFields are the fields that they feed.
+	paramVoteDescription = form.Parameter{Name: "voteDescription", Title: form.Title{"Question of the vote", "投票題目"},
+		Hint: "1 to 500 characters", EmptyIsAbsent: true}
+	// paramChoices are choice1 to choice20, and one more, which is refused. choiceFields are the
+	// fields that they feed.
 	paramChoices, choiceFields = choices()
 )
 
@@ -51,7 +53,8 @@ func choices() (parameters [maxChoices + 1]form.Parameter, fields [maxChoices + 
 	for i := range parameters {
 		number := strconv.Itoa(i + 1)
 		parameters[i] = form.Parameter{
-			Name: "choice" + number, Title: form.Title{"Choice " + number, "選項 " + number}, Hint: "1 to 200 characters", EmptyIsAbsent: true,
+			Name: "choice" + number, Title: form.Title{"Choice " + number, "選項 " + number},
+			Hint: "1 to 200 characters", EmptyIsAbsent: true,
 		}
 		fields[i] = fmt.Sprintf("vote.choices[%d]", i)
 	}

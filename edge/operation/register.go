@@ -6,11 +6,12 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-// register makes a user for a stranger, if the account service lets strangers in (rules 17.28 and 17.29). It opens no
-// session.
+// register makes a user for a stranger, if the account service lets strangers in (rules 17.28 and
+// 17.29). It opens no session.
 func register(c *Config) Function {
 	return Function{
-		Name: "register", Rule: "17.28", Title: form.Title{"Register", "註冊"}, Effect: Writes, IsAddition: true, IsOfLogin: true, IsForStrangers: true,
+		Name: "register", Rule: "17.28", Title: form.Title{"Register", "註冊"}, Effect: Writes, IsAddition: true,
+		IsOfLogin: true, IsForStrangers: true,
 		Operations: only(unary(c, func(in *Input) *accountv1.RegisterUserRequest {
 			return &accountv1.RegisterUserRequest{
 				RequestId:     newRequestID(),
@@ -32,8 +33,10 @@ const (
 )
 
 var (
-	paramNewEmail           = form.Parameter{Name: "email", Title: paramEmail.Title, Hint: "an email address of at most 254 bytes"}
+	paramNewEmail = form.Parameter{Name: "email", Title: paramEmail.Title,
+		Hint: "an email address of at most 254 bytes"}
 	paramRegisteredPassword = form.Parameter{Name: "password", Title: paramPassword.Title, Hint: newPasswordHint}
 	paramNickname           = form.Parameter{Name: "nickname", Title: form.Title{"Nickname", "暱稱"}, Hint: nicknameHint}
-	paramInvitation         = form.Parameter{Name: "invitation", Title: form.Title{"Invitation", "邀請碼"}, Hint: "at most 100 characters"}
+	paramInvitation         = form.Parameter{Name: "invitation", Title: form.Title{"Invitation", "邀請碼"},
+		Hint: "at most 100 characters"}
 )

@@ -8,10 +8,12 @@ import (
 	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 )
 
-// removeCommentsByUser removes the comments of another user for the owner of the content (rule 17.36).
+// removeCommentsByUser removes the comments of another user for the owner of the content (rule
+// 17.36).
 func removeCommentsByUser(c *Config) Function {
 	f := Function{
-		Name: "removeCommentsByUser", Rule: "17.36", Title: form.Title{"Remove a user’s comments", "移除使用者的留言"}, Effect: Writes, IsAddition: true,
+		Name: "removeCommentsByUser", Rule: "17.36", Title: form.Title{"Remove a user’s comments", "移除使用者的留言"},
+		Effect: Writes, IsAddition: true,
 	}
 	for _, each := range anyContent {
 		f.Operations = append(f.Operations, Operation{Variant: each.variant, handler: removeAllBy(c, each)})

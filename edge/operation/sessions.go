@@ -8,10 +8,12 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-// getSessionList lists the open sessions of the user, first the one that asks and then the newest (rule 17.33).
+// getSessionList lists the open sessions of the user, first the one that asks and then the newest
+// (rule 17.33).
 func getSessionList(c *Config) Function {
 	return Function{
-		Name: "getSessionList", Rule: "17.33", Title: form.Title{"List the own sessions", "列出自己的登入"}, Effect: Reads, IsAddition: true, IsOwn: true,
+		Name: "getSessionList", Rule: "17.33", Title: form.Title{"List the own sessions", "列出自己的登入"}, Effect: Reads,
+		IsAddition: true, IsOwn: true,
 		Operations: only(unary(c, func(in *Input) *accountv1.ListSessionsRequest {
 			session, _ := in.Caller.Session()
 			return &accountv1.ListSessionsRequest{UserId: int64(in.User), PageSize: pageSize, Token: session.Token}
@@ -50,7 +52,8 @@ func writeSessions(out reply.Writer, response *accountv1.ListSessionsResponse) {
 // closeOtherSessions closes all sessions of the user but the one that asks (rule 17.34).
 func closeOtherSessions(c *Config) Function {
 	return Function{
-		Name: "closeOtherSessions", Rule: "17.34", Title: form.Title{"Close the other sessions", "登出其他裝置"}, Effect: Writes, IsAddition: true,
+		Name: "closeOtherSessions", Rule: "17.34", Title: form.Title{"Close the other sessions", "登出其他裝置"},
+		Effect: Writes, IsAddition: true,
 		Operations: only(unary(c, func(in *Input) *accountv1.CloseAllSessionsRequest {
 			session, _ := in.Caller.Session()
 			return &accountv1.CloseAllSessionsRequest{UserId: int64(in.User), KeptToken: session.Token}

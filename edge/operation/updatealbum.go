@@ -23,7 +23,8 @@ func updateAlbum(c *Config) Function {
 			{
 				Variant: Deleting, Rule: "4.16", Title: form.Title{"Delete an album", "刪除相簿"},
 				handler: unary(c, func(in *Input) *albumv1.DeleteAlbumRequest {
-					return &albumv1.DeleteAlbumRequest{ActorId: int64(in.User), AlbumId: required(in, &paramAlbumID, "album_id", form.ID)}
+					return &albumv1.DeleteAlbumRequest{ActorId: int64(in.User),
+						AlbumId: required(in, &paramAlbumID, "album_id", form.ID)}
 				}, c.Album.DeleteAlbum, writeNothing),
 			},
 		},

@@ -28,7 +28,8 @@ func updateBlog(c *Config) Function {
 			{
 				Variant: Deleting, Rule: "4.16", Title: form.Title{"Delete a diary entry", "刪除日記"},
 				handler: unary(c, func(in *Input) *blogv1.DeleteBlogRequest {
-					return &blogv1.DeleteBlogRequest{ActorId: int64(in.User), BlogId: required(in, &paramBlogID, "blog_id", form.ID)}
+					return &blogv1.DeleteBlogRequest{ActorId: int64(in.User),
+						BlogId: required(in, &paramBlogID, "blog_id", form.ID)}
 				}, c.Blog.DeleteBlog, writeNothing),
 			},
 		},

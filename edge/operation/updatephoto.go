@@ -8,7 +8,8 @@ import (
 // updatePhoto changes the description of a photo (rule 17.37).
 func updatePhoto(c *Config) Function {
 	return Function{
-		Name: "updatePhoto", Rule: "17.37", Title: form.Title{"Describe a photo", "修改相片說明"}, Effect: Writes, IsAddition: true,
+		Name: "updatePhoto", Rule: "17.37", Title: form.Title{"Describe a photo", "修改相片說明"}, Effect: Writes,
+		IsAddition: true,
 		Operations: of(c, withPhotos, func(in *Input, of content) *photov1.UpdatePhotoRequest {
 			request := about(in, of, &photov1.UpdatePhotoRequest{ActorId: int64(in.User)})
 			request.PhotoId = required(in, &paramPhotoID, "photo_id", form.ID)
@@ -18,4 +19,5 @@ func updatePhoto(c *Config) Function {
 	}
 }
 
-var paramNewDescription = form.Parameter{Name: "description", Title: paramDescription.Title, Hint: "at most 2000 characters, or empty for none"}
+var paramNewDescription = form.Parameter{Name: "description", Title: paramDescription.Title,
+	Hint: "at most 2000 characters, or empty for none"}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/waybook/waybook/edge/failure"
 	"github.com/waybook/waybook/edge/form"
@@ -17,7 +18,8 @@ import (
 const (
 	// chunkBytes is how much of a file is sent at a time. An upload holds a few chunks in memory.
 	chunkBytes = 64 << 10
-	// chunkTime is how long a chunk is gathered. A service ends a call that is silent for 30 seconds.
+	// chunkTime is how long a chunk is gathered. A service ends a call that is silent for 45
+	// seconds, which the edge never is: its client may be for 30.
 	chunkTime = time.Second
 	// storeTime is how long a service may take for a file that has arrived.
 	storeTime = time.Minute
@@ -37,27 +39,10 @@ func (c *Config) upload(ctx context.Context, x *Exchange, to content) error {
 	if err != nil {
 		return err
 	}
-	// The service would name the fields of a message within a message.
-	for _, violation := range rules.Violations(start) {
-		x.In.Refuse(violation.Field)
-	}
-	if f := x.In.Failure(); f != nil {
-		return f
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	stream, err := c.Photo.Upload(ctx)
-	if err != nil {
-		return err
-	}
-	if err := send(stream, start, x.In.File); err != nil {
-		return err
-	}
-	defer time.AfterFunc(storeTime, func() { cancel(errStoreTime) }).Stop()
-	stored, err := stream.CloseAndRecv()
-	if context.Cause(ctx) == errStoreTime {
-		return errStoreTime
-	}
+	first := &photov1.UploadRequest{Part: &photov1.UploadRequest_Start{Start: start}}
+	stored, err := transfer(ctx, x, start, c.Photo.Upload, first, func(chunk []byte) *photov1.UploadRequest {
+		return &photov1.UploadRequest{Part: &photov1.UploadRequest_Chunk{Chunk: chunk}}
+	})
 	if err != nil {
 		return err
 	}
@@ -67,12 +52,43 @@ func (c *Config) upload(ctx context.Context, x *Exchange, to content) error {
 	return nil
 }
 
-type uploadStream = grpc.ClientStreamingClient[photov1.UploadRequest, photov1.UploadResponse]
+// transfer sends the file of a request to a service: first, which has the start, and then chunks.
+func transfer[Request, Response any](
+	ctx context.Context, x *Exchange, start proto.Message,
+	open func(context.Context, ...grpc.CallOption) (grpc.ClientStreamingClient[Request, Response], error),
+	first *Request, next func(chunk []byte) *Request,
+) (*Response, error) {
+	// The service would name the fields of a message within a message.
+	for _, violation := range rules.Violations(start) {
+		x.In.Refuse(violation.Field)
+	}
+	if f := x.In.Failure(); f != nil {
+		return nil, f
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stream, err := open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := send(stream, first, next, x.In.File); err != nil {
+		return nil, err
+	}
+	defer time.AfterFunc(storeTime, func() { cancel(errStoreTime) }).Stop()
+	stored, err := stream.CloseAndRecv()
+	if context.Cause(ctx) == errStoreTime {
+		return nil, errStoreTime
+	}
+	return stored, err
+}
 
-// send sends a file as it arrives. It returns nil as well if the service has ended the call: the call then has the
-// error.
-func send(stream uploadStream, start *photov1.UploadStart, file io.Reader) error {
-	err := stream.Send(&photov1.UploadRequest{Part: &photov1.UploadRequest_Start{Start: start}})
+// send sends a file as it arrives. It returns nil as well if the service has ended the call: the
+// call then has the error.
+func send[Request, Response any](
+	stream grpc.ClientStreamingClient[Request, Response], first *Request, next func(chunk []byte) *Request,
+	file io.Reader,
+) error {
+	err := stream.Send(first)
 	for hasMore := true; hasMore && err == nil; {
 		// In process the service gets the chunk itself.
 		chunk := make([]byte, chunkBytes)
@@ -81,7 +97,7 @@ func send(stream uploadStream, start *photov1.UploadStart, file io.Reader) error
 			return ended
 		}
 		if n > 0 {
-			err = stream.Send(&photov1.UploadRequest{Part: &photov1.UploadRequest_Chunk{Chunk: chunk[:n]}})
+			err = stream.Send(next(chunk[:n]))
 		}
 	}
 	if err == io.EOF {
@@ -90,7 +106,8 @@ func send(stream uploadStream, start *photov1.UploadStart, file io.Reader) error
 	return err
 }
 
-// fill reads until a chunk is full or chunkTime has passed, so that the service sees a slow client send.
+// fill reads until a chunk is full or chunkTime has passed, so that the service sees a slow client
+// send.
 func fill(chunk []byte, from io.Reader) (n int, err error) {
 	for began := time.Now(); n < len(chunk) && err == nil && time.Since(began) < chunkTime; {
 		var more int

@@ -38,9 +38,9 @@ type Front struct {
 	HasAccessLog bool
 }
 
-// Page returns a handler that serves a page for people and passes every other request to next, which
-// is the handler of an edge with this Config. The page gets the readiness and the metrics of the
-// program.
+// Page returns a handler that serves a page for people and passes every other request to next,
+// which is the handler of an edge with this Config. The page gets the readiness and the metrics of
+// the program.
 type Page func(
 	of *edge.Config, ready func(context.Context) error, metrics prometheus.Gatherer, next http.Handler,
 ) (http.Handler, error)
@@ -60,7 +60,8 @@ func (c *Config) Register(flags *flag.FlagSet) {
 	flags.StringVar(&c.Poi, "poi", "127.0.0.1:9094", "`address` of the POI service")
 	flags.StringVar(&c.TimeZone, "time-zone", "Asia/Taipei", "`zone` of the dates and times in XML replies")
 	c.Interface.Register(flags)
-	flags.Int64Var(&c.Interface.MaxPhotoBytes, "max-photo-bytes", 20<<20, "largest size of an uploaded photo in `bytes`; 0 refuses uploads")
+	flags.Int64Var(&c.Interface.MaxPhotoBytes, "max-photo-bytes", 20<<20,
+		"largest size of an uploaded photo in `bytes`; 0 refuses uploads")
 	c.Front.Register(flags, true)
 }
 
@@ -115,9 +116,9 @@ type Reports struct {
 	Readiness *process.Readiness
 }
 
-// NewHandler returns the edge's handler. It gives each request an id, traces and counts it, and logs
-// it if the access log is on. The page for people is in front of the edge; requests for its files are
-// not counted as the edge's.
+// NewHandler returns the edge's handler. It gives each request an id, traces and counts it, and
+// logs it if the access log is on. The page for people is in front of the edge; requests for its
+// files are not counted as the edge's.
 func NewHandler(env process.Env, reports Reports, front Front, config edge.Config) (http.Handler, error) {
 	requests := newRequests(env, reports.Metrics, front.HasAccessLog)
 	reports.Metrics.CountGate("edge requests", config.Load.Requests)
@@ -136,7 +137,8 @@ func NewHandler(env process.Env, reports Reports, front Front, config edge.Confi
 }
 
 // Serve serves the edge's handler on its HTTP port, within the limits of connections.
-func Serve(env process.Env, metrics *process.Metrics, listener net.Listener, handler http.Handler, limits connlimit.Limits) {
+func Serve(env process.Env, metrics *process.Metrics, listener net.Listener, handler http.Handler,
+	limits connlimit.Limits) {
 	connections := connlimit.New(limits)
 	metrics.CountConnections("http", connections)
 	env.HTTP("edge", listener, handler, connections)
@@ -145,7 +147,8 @@ func Serve(env process.Env, metrics *process.Metrics, listener net.Listener, han
 // dial connects the edge to the services.
 func dial(env process.Env, config Config, served *edge.Config) error {
 	links := map[string]grpc.ClientConnInterface{}
-	for name, address := range map[string]string{"account": config.Account, "album": config.Album, "blog": config.Blog, "poi": config.Poi} {
+	for name, address := range map[string]string{"account": config.Account, "album": config.Album, "blog": config.Blog,
+		"poi": config.Poi} {
 		var err error
 		if links[name], err = env.Dial(name, address); err != nil {
 			return err

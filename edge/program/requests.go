@@ -31,12 +31,14 @@ func newRequests(env process.Env, metrics *process.Metrics, isLogged bool) *requ
 	r := &requests{
 		env: env, isLogged: isLogged,
 		durations: process.NewDurations("waybook_edge_request_duration_seconds",
-			"Duration of requests to the edge, by func (/upload/ for files of photos) and failure reason (empty for success).", "func", "reason"),
+			"Duration of requests to the edge, by func (/upload/ for files of photos) and failure reason (empty "+
+				"for success).", "func", "reason"),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "waybook_edge_requests_in_flight", Help: "Requests to the edge in flight.",
 		}),
 		leftOut: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "waybook_edge_failures_left_out_total", Help: "Failed requests without a line in the log, because of its limits.",
+			Name: "waybook_edge_failures_left_out_total",
+			Help: "Failed requests without a line in the log, because of its limits.",
 		}),
 	}
 	metrics.Registry.MustRegister(r.durations, r.inFlight, r.leftOut)
@@ -89,7 +91,8 @@ func describeSpan(span trace.Span, r *http.Request, a edge.Answer) {
 		span.SetName(a.Function)
 	}
 	span.SetAttributes(
-		attribute.String("http.request.method", methodName(r.Method)), attribute.Int("http.response.status_code", a.Status),
+		attribute.String("http.request.method", methodName(r.Method)),
+		attribute.Int("http.response.status_code", a.Status),
 		attribute.String("waybook.func", a.Function), attribute.String("waybook.reason", a.Reason))
 	if a.Status >= http.StatusInternalServerError || a.Reason == "INTERNAL_ERROR" {
 		span.SetStatus(codes.Error, a.Reason)

@@ -9,7 +9,7 @@ import (
 )
 
 // JSON writes the same elements as members of one object. A list is an array of objects, so that
-// nobody has to parse names like album1. Identifiers fit the 53 bits that every JSON reader can
+// clients need not parse names like album1. Identifiers fit the 53 bits that every JSON reader can
 // hold.
 type JSON struct{ *Document }
 

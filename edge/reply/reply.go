@@ -53,8 +53,8 @@ type Document struct {
 	Bytes []byte
 	// Zone is the time zone of all times in the document.
 	Zone *time.Location
-	// OldID, unless nil, makes ID write the old identifiers of what was moved in. It returns the one
-	// that an identifier tells.
+	// OldID, unless nil, makes ID write the old identifiers of what was moved in. It returns the
+	// one that an identifier tells.
 	OldID func(id int64) (old int64, ok bool)
 }
 

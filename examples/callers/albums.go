@@ -19,7 +19,8 @@ import (
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
-// reason returns a reason such as USER_NOT_FOUND, or the status code of a failure of the transport.
+// reason returns a reason such as USER_NOT_FOUND, or the status code of a failure of the
+// transport.
 func reason(failed *status.Status) string {
 	for _, detail := range failed.Details() {
 		if info, ok := detail.(*errdetails.ErrorInfo); ok {
@@ -49,7 +50,8 @@ func main() {
 	defer connection.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	reply, err := albumv1.NewAlbumServiceClient(connection).ListAlbums(ctx, &albumv1.ListAlbumsRequest{OwnerId: ownerID})
+	reply, err := albumv1.NewAlbumServiceClient(connection).ListAlbums(ctx,
+		&albumv1.ListAlbumsRequest{OwnerId: ownerID})
 	if failed, _ := status.FromError(err); err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %s\n", reason(failed), failed.Message())
 		os.Exit(1)

@@ -1,6 +1,7 @@
-// Package arena gives memory to the replies of services, and takes it back when they have been read. The caller that
-// knows when a reply has been read lends an Arena to its call. The service takes memory from it for what is in the
-// reply and nowhere else. Without an arena it takes new memory, so it need not know.
+// Package arena gives memory to the replies of services, and takes it back when they have been
+// read. The caller that knows when a reply has been read lends an Arena to its call. The service
+// takes memory from it for what is in the reply and nowhere else. Without an arena it takes new
+// memory, so it need not know.
 package arena
 
 import (
@@ -12,7 +13,8 @@ import (
 // mostKept bounds what an arena keeps for its next use, in bytes.
 const mostKept = 256 << 10
 
-// Arena is memory for one reply at a time. Slices may be taken from it concurrently. A nil Arena gives new memory.
+// Arena is memory for one reply at a time. Slices may be taken from it concurrently. A nil Arena
+// gives new memory.
 type Arena struct {
 	// lent is what the context of the call has; it is renewed for each.
 	lent *lent
@@ -44,7 +46,7 @@ func Slice[T any](a *Arena, n int) []T {
 	defer a.mu.Unlock()
 	s := slabOf[T](a)
 	if len(s.items)-s.used < n {
-		// What is in use stays good, and goes when nobody uses it any more.
+		// Items in use stay valid; the garbage collector frees them later.
 		s.items, s.used = make([]T, max(n, 2*len(s.items))), 0
 	}
 	s.used += n
@@ -86,7 +88,8 @@ type taken struct{ *lent }
 
 type key struct{}
 
-// Lend returns the context of a call with an arena for its reply, which the caller frees. A call over a network ignores it.
+// Lend returns the context of a call with an arena for its reply, which the caller frees. A call
+// over a network ignores it.
 func Lend(ctx context.Context) (context.Context, *Arena) {
 	a := arenas.Get().(*Arena)
 	a.lent = &lent{a}

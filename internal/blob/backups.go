@@ -2,7 +2,8 @@ package blob
 
 import "sync"
 
-// Backups counts the backups of the documents that name blobs. It may be used concurrently. A nil Backups counts none.
+// Backups counts the backups of the documents that name blobs. It may be used concurrently. A nil
+// Backups counts none.
 type Backups struct {
 	mu             sync.Mutex
 	begun, running int

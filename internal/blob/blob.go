@@ -1,5 +1,5 @@
-// Package blob is the port to the files of photos: the original, the view and the thumbnail of each. Package directory
-// keeps them beside the embedded store, and package gridfs in MongoDB.
+// Package blob is the port to the files of photos: the original, the view and the thumbnail of
+// each. Package directory keeps them beside the embedded store, and package gridfs in MongoDB.
 package blob
 
 import (
@@ -26,8 +26,8 @@ const Kinds = 3
 
 // Key names a blob. The zero Key is before all others.
 type Key struct {
-	// File is the identifier of an uploaded file. It is not that of the photo, which has none before it is stored, and
-	// the files are stored first.
+	// File is the identifier of an uploaded file. It is not that of the photo, which has none
+	// before it is stored, and the files are stored first.
 	File int64
 	Kind Kind
 }
@@ -35,8 +35,8 @@ type Key struct {
 // spread is by how many groups names begin with, so that no directory has all files.
 const spread = 1000
 
-// Name returns the name of a valid key, as in 456/0000890123456456-view: the end of the identifier, the identifier, and
-// the kind. Keys are in the order of their names.
+// Name returns the name of a valid key, as in 456/0000890123456456-view: the end of the
+// identifier, the identifier, and the kind. Keys are in the order of their names.
 func (k Key) Name() string {
 	if k == (Key{}) {
 		return ""
@@ -74,19 +74,23 @@ var (
 	ErrExists = errors.New("blob exists")
 )
 
-// Store keeps blobs. A blob never changes. A Store may be used concurrently, also by several processes.
+// Store keeps blobs. A blob never changes. A Store may be used concurrently, also by several
+// processes.
 type Store interface {
-	// Put stores what r returns until io.EOF. Once Put has returned nil, the blob survives a crash. If there is one
-	// already, Put returns ErrExists and changes nothing. A Put that fails, or whose process ends, leaves no blob. It
-	// may leave parts, which hold the key until a Sweep.
+	// Put stores what r returns until io.EOF. Once Put has returned nil, the blob survives a
+	// crash. If there is one already, Put returns ErrExists and changes nothing. A Put that fails,
+	// or whose process ends, leaves no blob. It may leave parts, which hold the key until a Sweep.
 	Put(ctx context.Context, key Key, r io.Reader) error
-	// Open returns a blob for reading, until ctx ends. Errors: ErrNotFound, also when the blob is deleted meanwhile.
+	// Open returns a blob for reading, until ctx ends. Errors: ErrNotFound, also when the blob is
+	// deleted meanwhile.
 	Open(ctx context.Context, key Key) (Blob, error)
-	// Delete deletes a blob if there is one, and what an unfinished Put has left. A Put that is running fails.
+	// Delete deletes a blob if there is one, and what an unfinished Put has left. A Put that is
+	// running fails.
 	Delete(ctx context.Context, key Key) error
 	// DeleteUnfinished deletes only what an unfinished Put has left.
 	DeleteUnfinished(ctx context.Context, key Key) error
-	// List returns the entries that follow a key, in order, and about as many as limit. It returns none only if none follow.
+	// List returns the entries that follow a key, in order, and about as many as limit. It returns
+	// none only if none follow.
 	List(ctx context.Context, after Key, limit int) ([]Entry, error)
 	// Now returns the time by the clock that dates entries.
 	Now(ctx context.Context) (time.Time, error)
@@ -132,21 +136,20 @@ func All(ctx context.Context, store Store) iter.Seq2[Entry, error] {
 	}
 }
 
-// Copy copies all blobs of a store that another one does not have. It returns how many blobs and bytes it has found.
-func Copy(ctx context.Context, from, to Store) (blobs, bytes int64, err error) {
+// Copy copies all blobs of a store that another one does not have.
+func Copy(ctx context.Context, from, to Store) error {
 	for entry, err := range All(ctx, from) {
 		if err != nil {
-			return blobs, bytes, err
+			return err
 		}
 		if entry.IsUnfinished {
 			continue
 		}
 		if err := copyOne(ctx, from, to, entry.Key); err != nil {
-			return blobs, bytes, fmt.Errorf("copy %s: %w", entry.Key.Name(), err)
+			return fmt.Errorf("copy %s: %w", entry.Key.Name(), err)
 		}
-		blobs, bytes = blobs+1, bytes+entry.Size
 	}
-	return blobs, bytes, nil
+	return nil
 }
 
 func copyOne(ctx context.Context, from, to Store, key Key) error {
@@ -165,12 +168,11 @@ func copyOne(ctx context.Context, from, to Store, key Key) error {
 	return errors.Join(err, opened.Close())
 }
 
-// Sweep deletes the blobs that isKept does not keep, and what unfinished Puts have left, if they are older than
-// age. It returns how many it deleted. The age must exceed the longest Put, and the longest time between a Put and the
-// write of the photo that names the file. isKept must read what no failover undoes.
-func Sweep(
-	ctx context.Context, store Store, age time.Duration, isKept func(context.Context, Key) (bool, error),
-) (deleted int, err error) {
+// Sweep deletes the blobs that isKept does not keep, and what unfinished Puts have left, if they
+// are older than age. It returns how many it deleted. The age must exceed the longest Put, and the
+// longest time between a Put and the write of the photo that names the file. isKept must know what
+// no failover undoes.
+func Sweep(ctx context.Context, store Store, age time.Duration, isKept func(Key) bool) (deleted int, err error) {
 	now, err := store.Now(ctx)
 	if err != nil {
 		return 0, err
@@ -184,11 +186,7 @@ func Sweep(
 		}
 		remove := store.DeleteUnfinished
 		if !entry.IsUnfinished {
-			kept, err := isKept(ctx, entry.Key)
-			if err != nil {
-				return deleted, err
-			}
-			if kept {
+			if isKept(entry.Key) {
 				continue
 			}
 			remove = store.Delete

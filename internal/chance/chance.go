@@ -1,5 +1,6 @@
-// Package chance draws numbers at random that nobody needs to be unable to guess. It takes them from crypto/rand
-// nevertheless, because a test can seed that (testing/cryptotest), and then repeats what was drawn.
+// Package chance draws random numbers that need not be unpredictable. It takes them from
+// crypto/rand all the same, because a test can seed that (testing/cryptotest) and draw the same
+// numbers again.
 package chance
 
 import (
@@ -19,5 +20,6 @@ func (system) Uint64() uint64 {
 
 var source = mathrand.New(system{}) // #nosec G404 -- the numbers are those of crypto/rand
 
-// Below returns a number from 0 on that is below n. It may be used concurrently, and panics if n is not positive.
+// Below returns a number from 0 on that is below n. It may be used concurrently, and panics if n
+// is not positive.
 func Below[T ~int64](n T) T { return T(source.Int64N(int64(n))) }

@@ -20,8 +20,8 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// Clients are the clients of the contracts. Those of a contract that several servers share send each request to the server
-// of what it names. They may be used concurrently.
+// Clients are the clients of the contracts. Those of a contract that several servers share send
+// each request to the server of what it names. They may be used concurrently.
 type Clients struct {
 	Account accountv1.AccountServiceClient
 	Album   albumv1.AlbumServiceClient
@@ -38,21 +38,22 @@ type Clients struct {
 // Of returns the clients over the connections to the four servers, which may be one.
 func Of(account, album, blog, poi grpc.ClientConnInterface) Clients {
 	shared := byKind{
-		typev1.Kind_KIND_USER: account, typev1.Kind_KIND_ALBUM: album, typev1.Kind_KIND_BLOG: blog, typev1.Kind_KIND_POI: poi,
+		typev1.Kind_KIND_USER: account, typev1.Kind_KIND_ALBUM: album, typev1.Kind_KIND_BLOG: blog,
+		typev1.Kind_KIND_POI: poi,
 	}
 	return Clients{
 		Account: accountv1.NewAccountServiceClient(account), Album: albumv1.NewAlbumServiceClient(album),
 		Blog: blogv1.NewBlogServiceClient(blog), Poi: poiv1.NewPoiServiceClient(poi),
 		Comment: commentv1.NewCommentServiceClient(shared), Photo: photov1.NewPhotoServiceClient(shared),
-		Recommendation: recommendationv1.NewRecommendationServiceClient(shared), Change: changev1.NewChangeServiceClient(shared),
-		MoveIn: moveinv1.NewMoveInServiceClient(shared),
+		Recommendation: recommendationv1.NewRecommendationServiceClient(shared),
+		Change:         changev1.NewChangeServiceClient(shared),
+		MoveIn:         moveinv1.NewMoveInServiceClient(shared),
 	}
 }
 
 // byKind is a connection that sends each request to the server of what it names.
 type byKind map[typev1.Kind]grpc.ClientConnInterface
 
-// Invoke implements grpc.ClientConnInterface.
 func (b byKind) Invoke(ctx context.Context, method string, request, reply any, options ...grpc.CallOption) error {
 	return b.of(request).Invoke(ctx, method, request, reply, options...)
 }
@@ -67,7 +68,8 @@ func (b byKind) of(request any) grpc.ClientConnInterface {
 }
 
 // NewStream implements grpc.ClientConnInterface. The stream opens with its first message.
-func (b byKind) NewStream(ctx context.Context, description *grpc.StreamDesc, method string, options ...grpc.CallOption) (grpc.ClientStream, error) {
+func (b byKind) NewStream(ctx context.Context, description *grpc.StreamDesc, method string,
+	options ...grpc.CallOption) (grpc.ClientStream, error) {
 	return &stream{open: func(first any) (grpc.ClientStream, error) {
 		return b.of(first).NewStream(ctx, description, method, options...)
 	}}, nil

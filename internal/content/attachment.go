@@ -63,7 +63,7 @@ func Children[P, C any](into **child.Set[P, C], spec ChildSpec[P, C]) Attachment
 		if err != nil {
 			return nil, err
 		}
-		small, err := deps.numbers.Counter(ctx, spec.Documents.Name, hasFrom(documents))
+		small, err := deps.Small.Counter(ctx, deps.Store, deps.name, spec.Documents.Name, hasFrom(documents))
 		if err != nil {
 			return nil, err
 		}
@@ -101,7 +101,8 @@ func Choices[P any](into **choices.Counter[P], spec ChoiceSpec[P]) Attachment[P]
 		}
 		*into = &choices.Counter[P]{
 			Parents: parents, Choices: documents,
-			Round: spec.Round, RoundField: spec.RoundField, Numbers: spec.Numbers, Fields: spec.Fields, Patience: sweepPatience,
+			Round: spec.Round, RoundField: spec.RoundField, Numbers: spec.Numbers, Fields: spec.Fields,
+			Patience: sweepPatience,
 		}
 		return *into, nil
 	}
@@ -115,7 +116,8 @@ func commentsOf[P any](into **comments.Set[P], spec Spec[P]) Attachment[P] {
 		opened, err := Children(&set.Set, ChildSpec[P, comments.Comment]{
 			Documents: comments.Spec(spec.Name + "_comments"), ByParent: comments.ByParent(),
 			Noun: "comment", NotFound: "COMMENT_NOT_FOUND",
-			Latest: spec.LatestComment, LatestField: LatestComment, Part: child.Comments, ParentOf: comments.ParentOf, RequestKey: comments.RequestKey,
+			Latest: spec.LatestComment, LatestField: LatestComment, Part: child.Comments, ParentOf: comments.ParentOf,
+			RequestKey: comments.RequestKey,
 		})(ctx, deps, parents)
 		if err == nil {
 			set.Limit(deps.Comments)
@@ -128,7 +130,8 @@ func commentsOf[P any](into **comments.Set[P], spec Spec[P]) Attachment[P] {
 func photosOf[P any](into **photos.Set[P], spec Spec[P]) Attachment[P] {
 	return func(ctx context.Context, deps Deps, parents *owned.Collection[P]) (attached, error) {
 		set := &photos.Set[P]{Files: photos.Files{
-			Receiver: deps.Uploads, IDs: deps.NewIDs(), Kind: spec.Kind, PublicURL: strings.TrimRight(deps.PublicURL, "/"),
+			Receiver: deps.Uploads, IDs: deps.NewIDs(), Kind: spec.Kind,
+			PublicURL: strings.TrimRight(deps.PublicURL, "/"),
 		}}
 		*into = set
 		if deps.Files != nil {
@@ -158,8 +161,8 @@ const ChoicesPage = 200
 // Recommended is the choice of a user who recommends a document.
 const Recommended int32 = 1
 
-// Recommendations counts the users who recommend documents of type P, and implements RecommendationService for them. A
-// document's score is their number. It may be used concurrently.
+// Recommendations counts the users who recommend documents of type P, and implements
+// RecommendationService for them. A document's score is their number. It may be used concurrently.
 type Recommendations[P any] struct {
 	recommendationv1.UnimplementedRecommendationServiceServer
 
@@ -214,7 +217,8 @@ func (r *Recommendations[P]) ListRecommenders(
 	if err := r.counter.Parents.Require(ctx, id); err != nil {
 		return nil, err
 	}
-	listed, next, err := r.counter.List(ctx, id, service.PageSize(request.GetPageSize(), ChoicesPage, service.MaxPage), request.GetPageToken())
+	listed, next, err := r.counter.List(ctx, id, service.PageSize(request.GetPageSize(), ChoicesPage, service.MaxPage),
+		request.GetPageToken())
 	if err != nil {
 		return nil, err
 	}
@@ -227,7 +231,8 @@ func (r *Recommendations[P]) ListRecommenders(
 }
 
 // put stores a user's choice, and returns the new score.
-func (r *Recommendations[P]) put(ctx context.Context, request interface{ GetUserId() int64 }, value int32) (int64, error) {
+func (r *Recommendations[P]) put(ctx context.Context, request interface{ GetUserId() int64 },
+	value int32) (int64, error) {
 	_, id := parent.Of(request)
 	counted, err := r.counter.Put(ctx, id, request.GetUserId(), choices.Always[P](value))
 	if err != nil {

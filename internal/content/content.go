@@ -27,8 +27,8 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// LatestComment is the field of a document that holds the highest id of a comment so far. It is a counter of
-// Spec.Documents.
+// LatestComment is the field of a document that holds the highest id of a comment so far. It is a
+// counter of Spec.Documents.
 const LatestComment = "comment_latest"
 
 // LatestPhoto is the same of a photo.
@@ -48,8 +48,8 @@ type Spec[P any] struct {
 	// unknown id.
 	Name, Noun, NotFound string
 	// ID returns a document's id. Owner returns its owner's id, which is in the field OwnerField.
-	// RequestKey returns the key of the request that created it, without the owner. Etag returns its etag, and Revision
-	// its owned.ContentRevision.
+	// RequestKey returns the key of the request that created it, without the owner. Etag returns
+	// its etag, and Revision its owned.ContentRevision.
 	ID, Owner  func(*P) int64
 	OwnerField string
 	RequestKey func(*P) string
@@ -59,8 +59,8 @@ type Spec[P any] struct {
 	LatestComment func(*P) *int64
 	// LatestPhoto is the same of a photo; nil if documents have no photos.
 	LatestPhoto func(*P) *int64
-	// Score returns the document's number of recommendations, and ScoreRound its round; see package choices. ShownScore
-	// returns the number as replies show it.
+	// Score returns the document's number of recommendations, and ScoreRound its round; see
+	// package choices. ShownScore returns the number as replies show it.
 	Score      func(*P) choices.Number
 	ScoreRound func(*P) *int64
 	ShownScore func(*P) int64
@@ -94,15 +94,16 @@ func Open[P any](ctx context.Context, deps Deps, spec Spec[P]) (*Kind[P], error)
 	if err != nil {
 		return nil, err
 	}
-	kind := &Kind[P]{Kind: spec.Kind, kept: deps.Changes.KeptTime(), RequestKey: spec.RequestKey, Collection: &owned.Collection[P]{
-		Documents: documents, ID: spec.ID, Owner: spec.Owner, OwnerField: spec.OwnerField, Etag: spec.Etag, Revision: spec.Revision,
-		Hidden: deps.Hidden, Settling: spec.Documents.SettlingTime(),
-		NotFound: notFound(spec.NotFound, spec.Noun), NotOwner: notOwner(spec.Noun),
-	}}
-	if deps.numbers, err = deps.Small.Open(ctx, deps.Store, spec.Name); err != nil {
-		return nil, err
-	}
-	if kind.Small, err = deps.numbers.Counter(ctx, spec.Documents.Name, hasFrom(documents)); err != nil {
+	kind := &Kind[P]{Kind: spec.Kind, kept: deps.Changes.KeptTime(), RequestKey: spec.RequestKey,
+		Collection: &owned.Collection[P]{
+			Documents: documents, ID: spec.ID, Owner: spec.Owner, OwnerField: spec.OwnerField, Etag: spec.Etag,
+			Revision: spec.Revision,
+			Hidden:   deps.Hidden, Settling: spec.Documents.SettlingTime(),
+			NotFound: notFound(spec.NotFound, spec.Noun), NotOwner: notOwner(spec.Noun),
+		}}
+	deps.name = spec.Name
+	if kind.Small, err = deps.Small.Counter(ctx, deps.Store, deps.name, spec.Documents.Name,
+		hasFrom(documents)); err != nil {
 		return nil, err
 	}
 	common := []Attachment[P]{commentsOf(&kind.Comments, spec), recommendationsOf(&kind.Recommendations, spec)}
@@ -156,7 +157,8 @@ func (k *Kind[P]) Sweep(ctx context.Context) error {
 
 // Parts returns what the kind serves of the contracts that services share.
 func (k *Kind[P]) Parts() service.Parts {
-	parts := service.Parts{Kind: k.Kind, Comments: k.Comments, Recommendations: k.Recommendations, Changes: changes.New(k.Documents)}
+	parts := service.Parts{Kind: k.Kind, Comments: k.Comments, Recommendations: k.Recommendations,
+		Changes: changes.New(k.Documents)}
 	if k.Photos != nil {
 		parts.Photos = k.Photos
 	}
@@ -197,7 +199,8 @@ func (k *Kind[P]) Batch(ctx context.Context, ids []int64) (b Batch[P], err error
 	}
 	// The page reads in the order of the ids.
 	page, err := k.Documents.Page(ctx, docstore.Query{
-		Where: docstore.WithIDs(docstore.ValuesOf(ids)...), Limit: len(ids), MaxBytes: docstore.MaxBatchBytes, As: docstore.Listed,
+		Where: docstore.WithIDs(docstore.ValuesOf(ids)...), Limit: len(ids), MaxBytes: docstore.MaxBatchBytes,
+		As: docstore.Listed,
 	})
 	if err != nil {
 		return b, err
@@ -264,7 +267,8 @@ func (k *Kind[P]) Without(users profiles.HiddenUsers, documents []P) []P {
 	return slices.DeleteFunc(documents, func(document P) bool { return users[k.Owner(&document)] })
 }
 
-// RequireOwner fails as Directory.Require does, unless the user, who may be gone, has a document among all.
+// RequireOwner fails as Directory.Require does, unless the user, who may be gone, has a document
+// among all.
 func (k *Kind[P]) RequireOwner(ctx context.Context, users *profiles.Directory, id int64, all docstore.Where) error {
 	_, missing := users.Require(ctx, id)
 	if missing == nil {
@@ -277,8 +281,8 @@ func (k *Kind[P]) RequireOwner(ctx context.Context, users *profiles.Directory, i
 	return err
 }
 
-// Summaries are the documents of a kind as lists show them with VIEW_SUMMARY. S is the stored part. They may be used
-// concurrently.
+// Summaries are the documents of a kind as lists show them with VIEW_SUMMARY. S is the stored
+// part. They may be used concurrently.
 type Summaries[S any] struct {
 	documents *docstore.Reader[int64, S]
 	show      func(*S) (id int64, title string)
@@ -286,17 +290,19 @@ type Summaries[S any] struct {
 	oldIDs func(ctx context.Context, ids []int64) (map[int64]string, error)
 }
 
-// Summarize returns the summaries of a kind. S must be a struct with bson tags. show returns its identifier and its title.
+// Summarize returns the summaries of a kind. S must be a struct with bson tags. show returns its
+// identifier and its title.
 func Summarize[S, P any](kind *Kind[P], show func(*S) (id int64, title string)) *Summaries[S] {
 	return &Summaries[S]{docstore.Project[S](kind.Documents), show, kind.oldIDs}
 }
 
-// maxSummaryBytes bounds the documents of a page, which the embedded engine counts whole. It is as much as the photos and
-// comments of a reply, because a page waits in memory for a client that reads slowly.
+// maxSummaryBytes bounds the documents of a page, which the embedded engine counts whole. It is as
+// much as the photos and comments of a reply, because a page waits in memory for a client that
+// reads slowly.
 const maxSummaryBytes = 2 * docstore.MaxPageBytes
 
-// Page returns the summaries of a page of documents, without those that keep refuses, and the token of the next
-// page. keep may be nil. The summaries are in the memory of the call.
+// Page returns the summaries of a page of documents, without those that keep refuses, and the
+// token of the next page. keep may be nil. The summaries are in the memory of the call.
 func (s *Summaries[S]) Page(
 	ctx context.Context, query docstore.Query, keep func(*S) bool,
 ) (shown []*typev1.Summary, next string, err error) {

@@ -2,7 +2,6 @@ package content_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -14,11 +13,9 @@ import (
 	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
-	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/id"
-	"github.com/waybook/waybook/internal/platform/apierror"
 	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
@@ -182,100 +179,6 @@ func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
-	}
-}
-
-// attached are the collections of the attachments, in the order in which they open.
-var attached = []string{"box_items", "box_ballots", "box_comments", "box_recommendations"}
-
-func TestAKindOpensItsDocumentsThenItsAttachments(t *testing.T) {
-	want := slices.Concat([]string{"boxes"}, attached, []string{"box_aliases"})
-	if got := newWorld(t).store.names; !slices.Equal(got, want) {
-		t.Errorf("opened %v, want %v", got, want)
-	}
-}
-
-func TestEveryAttachmentIsSweptAndConstrained(t *testing.T) {
-	w := newWorld(t)
-	var constrained []string
-	for _, each := range w.Constraints() {
-		constrained = append(constrained, each.Children)
-		findings, err := each.Check(t.Context(), integrity.Look, func(string, int64) {})
-		if err != nil || len(findings) > 0 {
-			t.Errorf("%s: %v, %v", each.Children, findings, err)
-		}
-	}
-	if !slices.Equal(constrained, attached) {
-		t.Errorf("constraints on %v, want %v", constrained, attached)
-	}
-	count := func(name string) int64 { return w.count(t, name) }
-	must(t, w.DeleteBy(t.Context(), owner, boxID, ""))
-	for _, name := range attached {
-		if count(name) != 1 {
-			t.Errorf("before the sweep %s has %d documents", name, count(name))
-		}
-	}
-	must(t, w.Sweep(t.Context()))
-	for _, name := range attached {
-		if count(name) != 0 {
-			t.Errorf("after the sweep %s has %d documents", name, count(name))
-		}
-	}
-}
-
-func TestASweepCountsTheChoicesOfCrashedCalls(t *testing.T) {
-	w := newWorld(t)
-	must(t, w.ballots.Choices.Insert(t.Context(), choices.Choice{
-		ID: choices.IDOf(boxID, 3), ParentID: boxID, Wanted: 1, Mark: choices.Marked,
-	}))
-	must(t, w.Sweep(t.Context()))
-	found, err := w.Get(t.Context(), boxID)
-	must(t, err)
-	if found.Votes != [2]int64{1, 1} {
-		t.Errorf("votes %v", found.Votes)
-	}
-}
-
-func TestAScoreIsTheNumberOfUsersWhoRecommend(t *testing.T) {
-	w := newWorld(t)
-	recommend := func(user int64) (interface{ GetScore() int64 }, error) {
-		return w.Recommendations.Recommend(t.Context(), &recommendationv1.RecommendRequest{
-			UserId: user, Parent: &recommendationv1.RecommendRequest_AlbumId{AlbumId: boxID},
-		})
-	}
-	withdraw := func(user int64) (interface{ GetScore() int64 }, error) {
-		return w.Recommendations.Withdraw(t.Context(), &recommendationv1.WithdrawRequest{
-			UserId: user, Parent: &recommendationv1.WithdrawRequest_AlbumId{AlbumId: boxID},
-		})
-	}
-	for _, step := range []struct {
-		do         func(user int64) (interface{ GetScore() int64 }, error)
-		user, want int64
-	}{{recommend, 2, 1}, {recommend, 3, 2}, {withdraw, 2, 1}, {withdraw, 4, 1}} {
-		if got, err := step.do(step.user); err != nil || got.GetScore() != step.want {
-			t.Errorf("user %d: %v and %v, want %d", step.user, got, err, step.want)
-		}
-	}
-}
-
-func TestTheErrorsOfAKindNameItsNounAndReason(t *testing.T) {
-	w := newWorld(t)
-	_, noBox := w.Get(t.Context(), 8)
-	_, noItem := w.items.Get(t.Context(), boxID, 9)
-	_, noComment := w.Comments.Get(t.Context(), boxID, 9)
-	for name, c := range map[string]struct {
-		err             error
-		reason, message string
-	}{
-		"no document": {noBox, "BOX_NOT_FOUND", "there is no crate 8"},
-		"no child":    {noItem, "ITEM_NOT_FOUND", "there is no item 9"},
-		"no comment":  {noComment, "COMMENT_NOT_FOUND", "there is no comment 9"},
-		"not owner":   {w.DeleteBy(t.Context(), owner+1, boxID, ""), "NOT_OWNER", "crate 7 belongs to another user"},
-	} {
-		var known *apierror.Error
-		if !errors.As(c.err, &known) || known.Reason != c.reason || known.Message != c.message {
-			t.Errorf("%s: %v", name, c.err)
-		}
 	}
 }
 

@@ -180,7 +180,7 @@ func (w *shop) expectAllOrNothing(t *testing.T) {
 		}
 	}
 	for _, each := range w.Constraints() {
-		findings, err := each.Check(t.Context(), integrity.Look, func(string, int64) {})
+		findings, err := each.Check(t.Context(), integrity.Look, func(int) {})
 		if err != nil || len(findings) > 0 {
 			t.Errorf("%s: %v, %v", each.Children, findings, err)
 		}

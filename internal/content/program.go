@@ -10,7 +10,6 @@ import (
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
-	"github.com/waybook/waybook/internal/platform/smallids"
 	"github.com/waybook/waybook/internal/upload"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
@@ -24,14 +23,15 @@ type Program struct {
 	Flags func(*flag.FlagSet)
 	// Check reports the faults of the service's own settings; it may be nil.
 	Check func(*process.Checks)
-	// TakesPhotos says that the service has photos. IsPublic says that they have absolute addresses.
+	// TakesPhotos says that the service has photos. IsPublic says that they have absolute
+	// addresses.
 	TakesPhotos, IsPublic bool
 	// New creates the service.
 	New func(context.Context, Deps) (Service, error)
 }
 
-// Service is a service of content. A package that knows no other type of it compiles nothing again of what
-// the service instantiates (docs/decisions/repository.md).
+// Service is a service of content. A package that knows no other type of it compiles nothing again
+// of what the service instantiates (docs/decisions/repository.md).
 type Service interface {
 	service.Service
 	// Constraints returns the constraints between the service's collections.
@@ -76,6 +76,7 @@ func (p Program) Main() {
 			}
 			deps := NewDeps(host, accountv1.NewAccountServiceClient(connection))
 			deps.Comments, deps.PublicURL = limits, publicURL
+			uploads.Folder = host.UploadFolder
 			deps.Uploads = upload.New(uploads, host.Metrics)
 			return p.New(ctx, deps)
 		},
@@ -95,8 +96,8 @@ type Deps struct {
 	// PublicURL is the address of the site; see photos.Files.
 	PublicURL string
 
-	// numbers are the counters of small identifiers; nil if there are none.
-	numbers *smallids.Numbers
+	// name is the name of the service.
+	name string
 }
 
 // NewDeps returns the dependencies of a program's services of content. They share one cache
@@ -104,16 +105,20 @@ type Deps struct {
 func NewDeps(host service.Host, account accountv1.AccountServiceClient) Deps {
 	directory := profiles.NewDirectory(account, host.Log)
 	countLookups(host.Metrics, directory)
-	return Deps{Deps: host.Deps, Account: account, Profiles: directory, Hidden: profiles.NewHidden(account, host.Log, host.Deps.Now)}
+	return Deps{Deps: host.Deps, Account: account, Profiles: directory,
+		Hidden: profiles.NewHidden(account, host.Log, host.Deps.Now)}
 }
 
 func countLookups(metrics *process.Metrics, directory *profiles.Directory) {
 	const lookups = "waybook_people_lookups_total"
 	const help = "User names looked up, by cache result (hit or miss)."
-	metrics.CounterFunc(lookups, help, map[string]string{"result": "hit"}, func() float64 { return float64(directory.Stats().Hits) })
-	metrics.CounterFunc(lookups, help, map[string]string{"result": "miss"}, func() float64 { return float64(directory.Stats().Misses) })
+	metrics.CounterFunc(lookups, help, map[string]string{"result": "hit"},
+		func() float64 { return float64(directory.Stats().Hits) })
+	metrics.CounterFunc(lookups, help, map[string]string{"result": "miss"},
+		func() float64 { return float64(directory.Stats().Misses) })
 	metrics.CounterFunc("waybook_people_stale_total",
 		"Replies with the last known user names because the account service did not answer.", nil,
 		func() float64 { return float64(directory.Stats().Stale) })
-	metrics.GaugeFunc("waybook_people_cached", "Users in the cache of names.", func() float64 { return float64(directory.Stats().Size) })
+	metrics.GaugeFunc("waybook_people_cached", "Users in the cache of names.", nil,
+		func() float64 { return float64(directory.Stats().Size) })
 }

@@ -40,7 +40,8 @@ func (k *Kind[P]) drawSmallIn(ctx context.Context, place id.Place) docstore.Draw
 	}
 }
 
-// DrawAllInOrder draws an identifier in each of some places, as DrawInOrder does. taken is that of a Draw.
+// DrawAllInOrder draws an identifier in each of some places, as DrawInOrder does. taken is that of
+// a Draw.
 func (k *Kind[P]) DrawAllInOrder(ctx context.Context, ids *id.Source, places []id.Place, taken int) ([]int64, error) {
 	if k.Small != nil && len(places) > 0 {
 		return k.drawSmall(ctx, places)
@@ -55,8 +56,8 @@ func (k *Kind[P]) DrawAllInOrder(ctx context.Context, ids *id.Source, places []i
 	return drawn, nil
 }
 
-// drawSmall draws small identifiers in places. Their aliases are stored before what they stand for, as with
-// what is moved in; one of something that was deleted is in the way, and stays.
+// drawSmall draws small identifiers in places. Their aliases are stored before what they stand
+// for, as with what is moved in; one of something that was deleted is in the way, and stays.
 func (k *Kind[P]) drawSmall(ctx context.Context, places []id.Place) ([]int64, error) {
 	drawn := make([]int64, len(places))
 	for range maxSmallDraws {
@@ -85,8 +86,8 @@ func (k *Kind[P]) bury(ctx context.Context, id int64) error {
 	return k.Aliases.Bury(ctx, id)
 }
 
-// hasFrom returns a function that reports whether a collection has an identifier that is not below the one of a
-// number; see smallids.Numbers.Counter.
+// hasFrom returns a function that reports whether a collection has an identifier that is not below
+// the one of a number; see smallids.Setting.Counter.
 func hasFrom[T any](documents *docstore.Collection[int64, T]) func(context.Context, int64) (bool, error) {
 	return func(ctx context.Context, number int64) (bool, error) {
 		return smallids.HasFrom(ctx, documents, id.OfOld(number, 0))

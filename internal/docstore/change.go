@@ -44,13 +44,15 @@ func meets(document bson.Raw, conditions []Condition) bool {
 	})
 }
 
-// Change is a change of a document. Paths name a top-level field, or with dots a field of an embedded
-// document or an element of an array, as MongoDB does. No path is the beginning of another.
+// Change is a change of a document. Paths name a top-level field, or with dots a field of an
+// embedded document or an element of an array, as MongoDB does. No path is the beginning of
+// another.
 type Change struct {
 	// ID is the document's id.
 	ID Value
-	// Revision is the revision of the state from which the document changes; 0 for any. The fields of a
-	// change of any revision are at the top level, except those of Add; those of indexes are integers and in no unique one.
+	// Revision is the revision of the state from which the document changes; 0 for any. The fields
+	// of a change of any revision are at the top level, except those of Add; those of indexes are
+	// integers and in no unique one.
 	Revision int64
 	// If are values that the document must have, or it stays.
 	If []Condition
@@ -58,11 +60,13 @@ type Change struct {
 	// integers. Add creates a missing field.
 	Set   []Assignment
 	Unset []string
-	// IfNew, unless empty, are fields of Set at the top level: the document stays if it has all their new
-	// values. Numbers are compared by value, and a missing field has the zero of each type.
+	// IfNew, unless empty, are fields of Set at the top level: the document stays if it has all
+	// their new values. Numbers are compared by value, and a missing field has the zero of each
+	// type.
 	IfNew []string
 	Add   []Amount
-	// Raise, unless its field is empty, is an integer field that becomes By if it is less or missing.
+	// Raise, unless its field is empty, is an integer field that becomes By if it is less or
+	// missing.
 	Raise Amount
 	// Touches says that followers are to see the change, whatever it changes.
 	Touches bool
@@ -83,8 +87,8 @@ type Amount struct {
 	By    int64
 }
 
-// Counts returns the field that counts the change. It is the revision if fields are set, so that an Update
-// that has read them runs again. Any other change of any revision disturbs no Update.
+// Counts returns the field that counts the change. It is the revision if fields are set, so that
+// an Update that has read them runs again. Any other change of any revision disturbs no Update.
 func (c Change) Counts() string {
 	if c.Revision != 0 || len(c.Set)+len(c.Unset) > 0 {
 		return RevisionField
@@ -249,10 +253,10 @@ func (n node) apply(into []byte, document bson.Raw) ([]byte, error) {
 	return into, nil
 }
 
-// Apply returns the document after the change, with the next revision or one more of AddsField, for engines
-// that store documents themselves. It fails if an amount meets a field that is no int64, or if a
-// path leads through a value that has no fields. Errors: ErrConflict if the document has another revision or
-// does not meet the conditions.
+// Apply returns the document after the change, with the next revision or one more of AddsField,
+// for engines that store documents themselves. It fails if an amount meets a field that is no
+// int64, or if a path leads through a value that has no fields. Errors: ErrConflict if the
+// document has another revision or does not meet the conditions.
 func (c Change) Apply(document bson.Raw) (bson.Raw, error) {
 	revision, err := RevisionOf(document)
 	if err != nil {

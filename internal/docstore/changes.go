@@ -15,8 +15,8 @@ import (
 type ChangesQuery struct {
 	// Token is ChangesPage.Next of an earlier page; empty for all documents and what follows.
 	Token string
-	// Start, unless zero, leaves out what was not changed since then, to the second. Deletions since then are
-	// listed, as far as they are not forgotten. There is no Token with it.
+	// Start, unless zero, leaves out what was not changed since then, to the second. Deletions
+	// since then are listed, as far as they are not forgotten. There is no Token with it.
 	Start time.Time
 	// Limit is the maximum number of changes, 1 or more.
 	Limit int
@@ -27,7 +27,8 @@ type ChangesPage[K Key] struct {
 	Changes []DocumentChange[K]
 	// Next is the token of the next page. There is always one.
 	Next string
-	// More reports that the next page may have changes now. A page may be short, or empty, all the same.
+	// More reports that the next page may have changes now. A page may be short, or empty, all the
+	// same.
 	More bool
 }
 
@@ -115,12 +116,14 @@ type changesToken struct {
 	store int64
 	// after is the position of the last change that was listed, or where the round begins.
 	after ChangePosition
-	// safe is the moment up to which nothing can appear that was not listed. The next round begins there.
+	// safe is the moment up to which nothing can appear that was not listed. The next round begins
+	// there.
 	safe Moment
-	// made: documents that were made later are new to the follower. It is 0 in the round of a follower that begins with
-	// everything.
+	// made: documents that were made later are new to the follower. It is 0 in the round of a
+	// follower that begins with everything.
 	made Moment
-	// needless: the follower needs no deletion up to this moment, because it had nothing then, or has listed it.
+	// needless: the follower needs no deletion up to this moment, because it had nothing then, or
+	// has listed it.
 	needless Moment
 	// seen is the moment of the latest change that was listed.
 	seen Moment
@@ -140,8 +143,9 @@ func (t *changesToken) startAt(query ChangesQuery) error {
 	return nil
 }
 
-// check returns an error if deletions that the follower needs may be forgotten, or the store lacks what the follower has
-// seen. The last change that was listed is there, or a later one of its document, unless its deletion is forgotten.
+// check returns an error if deletions that the follower needs may be forgotten, or the store lacks
+// what the follower has seen. The last change that was listed is there, or a later one of its
+// document, unless its deletion is forgotten.
 func (t *changesToken) check(batch ChangeBatch) error {
 	last := batch.Forgotten
 	if n := len(batch.Changes); n > 0 {
@@ -200,7 +204,8 @@ func (c *core) parseChangesToken(token string) (t changesToken, err error) {
 		return t, nil
 	}
 	raw, err := DecodeToken(token)
-	if err != nil || len(raw) < originBytes+changesTokenBytes || string(raw[:originBytes]) != string(c.changesOrigin()) {
+	if err != nil || len(raw) < originBytes+changesTokenBytes ||
+		string(raw[:originBytes]) != string(c.changesOrigin()) {
 		return t, ErrBadToken
 	}
 	raw = raw[originBytes:]

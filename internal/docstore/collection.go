@@ -73,13 +73,15 @@ func atTheSameTime(reads []func() error) error {
 	return nil
 }
 
-// Reader reads documents of a collection as type T, a struct with bson tags. It may be used concurrently.
+// Reader reads documents of a collection as type T, a struct with bson tags. It may be used
+// concurrently.
 //
-// The methods of Reader and Collection only convert: core does the work, so that a service compiles it once and not
-// for each type of its documents.
+// The methods of Reader and Collection only convert: core does the work, so that a service
+// compiles it once and not for each type of its documents.
 type Reader[K Key, T any] struct{ core *core }
 
-// Collection is a collection of documents of type T. One of the tags is _id, with a field of type K.
+// Collection is a collection of documents of type T. One of the tags is _id, with a field of type
+// K.
 type Collection[K Key, T any] struct{ Reader[K, T] }
 
 // Open opens a collection as declared by spec, and creates it if necessary.
@@ -91,9 +93,9 @@ func Open[K Key, T any](ctx context.Context, engine Engine, spec Spec) (*Collect
 	return &Collection[K, T]{Reader[K, T]{c}}, nil
 }
 
-// Project returns a reader of a collection's documents as type T, which has only some of their fields. A long list
-// costs less this way, and least if the index of a query has all of these fields, as integers: then the documents are
-// not read.
+// Project returns a reader of a collection's documents as type T, which has only some of their
+// fields. A long list costs less this way, and least if the index of a query has all of these
+// fields, as integers: then the documents are not read.
 func Project[T any, K Key, Whole any](c *Collection[K, Whole]) *Reader[K, T] {
 	return &Reader[K, T]{c.core.project(reflect.TypeFor[T]())}
 }
@@ -101,13 +103,15 @@ func Project[T any, K Key, Whole any](c *Collection[K, Whole]) *Reader[K, T] {
 // Name is the collection's name.
 func (r *Reader[K, T]) Name() string { return r.core.spec.Name }
 
-// Get returns the document with the given id, or ErrNotFound. as says which writes it shows; without it, Present.
+// Get returns the document with the given id, or ErrNotFound. as says which writes it shows;
+// without it, Present.
 func (r *Reader[K, T]) Get(ctx context.Context, id K, as ...Consistency) (document T, err error) {
 	err = r.core.get(ctx, ValueOf(id), one(as), &document)
 	return document, err
 }
 
-// GetMany returns the documents that exist, in any order, each once. as is Present, Durable or Listed.
+// GetMany returns the documents that exist, in any order, each once. as is Present, Durable or
+// Listed.
 func (r *Reader[K, T]) GetMany(ctx context.Context, ids []K, as ...Consistency) (documents []T, err error) {
 	err = r.core.getMany(ctx, ValuesOf(ids), one(as), room(nil, &documents))
 	return documents, err
@@ -138,9 +142,9 @@ func (r *Reader[K, T]) Page(ctx context.Context, query Query) (page Page[T], err
 	return page, nil
 }
 
-// Batches iterates over the documents of a query in pages of query.Limit, and stops after query.Most. It keeps one
-// page in memory and holds no resource of the store between pages. An error ends the
-// iteration.
+// Batches iterates over the documents of a query in pages of query.Limit, and stops after
+// query.Most. It keeps one page in memory and holds no resource of the store between pages. An
+// error ends the iteration.
 func (r *Reader[K, T]) Batches(ctx context.Context, query Query) iter.Seq2[[]T, error] {
 	return func(yield func([]T, error) bool) {
 		query, left := query, cmp.Or(query.Most, math.MaxInt)
@@ -163,8 +167,9 @@ func (r *Reader[K, T]) Batches(ctx context.Context, query Query) iter.Seq2[[]T, 
 	}
 }
 
-// Insert stores or refuses each of the documents. Errors: *RefusedError, which wraps a *DuplicateError for each
-// document that is there already. After any other error, some of the documents may be stored.
+// Insert stores or refuses each of the documents. Errors: *RefusedError, which wraps a
+// *DuplicateError for each document that is there already. After any other error, some of the
+// documents may be stored.
 func (c *Collection[K, T]) Insert(ctx context.Context, documents ...T) error {
 	return c.core.insert(ctx, len(documents), func(i int) any { return &documents[i] })
 }
@@ -185,9 +190,10 @@ func (c *Collection[K, T]) Highest(ctx context.Context, from int64) (int64, erro
 // _id. Errors: ErrNotFound, *DuplicateError, and ErrConflict if other writers were
 // faster 256 times in a row.
 //
-// Update writes only what changed, and nothing if change changes nothing. So fields that T does not
-// have stay as they are, and a small change of a large document is a small write. What it reads is
-// durable, because a failover may give the revision of a state that it undoes to another one.
+// Update writes only what changed, and nothing if change changes nothing. So fields that T does
+// not have stay as they are, and a small change of a large document is a small write. What it
+// reads is durable, because a failover may give the revision of a state that it undoes to another
+// one.
 func (c *Collection[K, T]) Update(ctx context.Context, id K, change func(*T) error) (T, error) {
 	var document, none T
 	if err := c.core.update(ctx, ValueOf(id), &document, func() error { return change(&document) }); err != nil {
@@ -218,8 +224,8 @@ func (s Stored[T]) Unchanged() Condition {
 	return Is(RevisionField, revision)
 }
 
-// GetStored returns the documents that exist, for UpdateFrom. as is Durable, which it is if it is missing, or
-// Linearizable.
+// GetStored returns the documents that exist, for UpdateFrom. as is Durable, which it is if it is
+// missing, or Linearizable.
 func (c *Collection[K, T]) GetStored(ctx context.Context, ids []K, as ...Consistency) ([]Stored[T], error) {
 	raws, err := c.core.withIDs(ctx, ValuesOf(ids), Scan{As: cmp.Or(one(as), Durable)})
 	if err != nil {
@@ -235,8 +241,8 @@ func (c *Collection[K, T]) GetStored(ctx context.Context, ids []K, as ...Consist
 	return all, nil
 }
 
-// UpdateFrom is UpdateMany of states that have been read. Errors: ErrConflict if a document that it would
-// change has another state by now, or is gone. Others may be changed then.
+// UpdateFrom is UpdateMany of states that have been read. Errors: ErrConflict if a document that
+// it would change has another state by now, or is gone. Others may be changed then.
 func (c *Collection[K, T]) UpdateFrom(ctx context.Context, stored []Stored[T], change func(*T) bool) error {
 	raws := make([]bson.Raw, len(stored))
 	for i := range stored {
@@ -246,15 +252,17 @@ func (c *Collection[K, T]) UpdateFrom(ctx context.Context, stored []Stored[T], c
 	return c.core.updateFrom(ctx, raws, &document, func() bool { return change(&document) })
 }
 
-// Modify changes a document without reading it before, and returns it as it was. An Update that has read what Modify
-// sets runs again. Errors: ErrNotFound, and ErrConflict if the document does not meet the conditions.
+// Modify changes a document without reading it before, and returns it as it was. An Update that
+// has read what Modify sets runs again. Errors: ErrNotFound, and ErrConflict if the document does
+// not meet the conditions.
 func (c *Collection[K, T]) Modify(ctx context.Context, id K, how Edit) (before T, err error) {
 	err = c.core.modify(ctx, ValueOf(id), how, &before)
 	return before, err
 }
 
-// ModifyMany makes the edits of documents by their ids, as Modify does, and skips those of documents that do not exist or
-// do not meet the conditions. The edits have no Mark. It returns how many it made. It is not atomic.
+// ModifyMany makes the edits of documents by their ids, as Modify does, and skips those of
+// documents that do not exist or do not meet the conditions. The edits have no Mark. It returns
+// how many it made. It is not atomic.
 func (c *Collection[K, T]) ModifyMany(ctx context.Context, edits map[K]Edit) (made int64, err error) {
 	changes := make([]Change, 0, len(edits))
 	for id, how := range edits {
@@ -271,9 +279,9 @@ func (c *Collection[K, T]) ModifyMany(ctx context.Context, edits map[K]Edit) (ma
 	return made, c.core.wrap("modify many", err)
 }
 
-// Delete deletes a document. how, which leaves out the ID, may have conditions and values of the tombstone. Errors:
-// ErrNotFound, and ErrConflict if the document does not meet the conditions. If an error wraps none of these, a repeat
-// decides.
+// Delete deletes a document. how, which leaves out the ID, may have conditions and values of the
+// tombstone. Errors: ErrNotFound, and ErrConflict if the document does not meet the conditions. If
+// an error wraps none of these, a repeat decides.
 func (c *Collection[K, T]) Delete(ctx context.Context, id K, how ...Deletion) error {
 	return c.core.delete(ctx, ValueOf(id), one(how))
 }
@@ -285,8 +293,9 @@ func (c *Collection[K, T]) DeleteAll(ctx context.Context, where Where) (int64, e
 	return c.core.deleteAll(ctx, where)
 }
 
-// Deleted returns which of the documents are deleted and have tombstones: Going while a sweep may have to remove what
-// belonged to them, then Gone. No later failure of a server undoes what it shows.
+// Deleted returns which of the documents are deleted and have tombstones: Going while a sweep may
+// have to remove what belonged to them, then Gone. No later failure of a server undoes what it
+// shows.
 func (c *Collection[K, T]) Deleted(ctx context.Context, ids []K) (map[K]int64, error) {
 	found, err := c.core.deleted(ctx, ValuesOf(ids))
 	if err != nil {
@@ -299,24 +308,25 @@ func (c *Collection[K, T]) Deleted(ctx context.Context, ids []K) (map[K]int64, e
 	return deleted, nil
 }
 
-// Sweep calls purge for the deleted documents, which removes what belonged to them; it may be nil. It forgets
-// deletions that are older than keep, once no source can draw their ids. It continues after a purge
-// that fails, and returns all errors. Several processes may sweep at once.
-func (c *Collection[K, T]) Sweep(ctx context.Context, keep time.Duration, purge func(ctx context.Context, id K) error) error {
+// Sweep calls purge for the deleted documents, which removes what belonged to them; it may be nil.
+// It forgets deletions that are older than keep, once no source can draw their ids. It continues
+// after a purge that fails, and returns all errors. Several processes may sweep at once.
+func (c *Collection[K, T]) Sweep(ctx context.Context, keep time.Duration,
+	purge func(ctx context.Context, id K) error) error {
 	if purge == nil {
 		return c.core.sweep(ctx, keep, nil)
 	}
 	return c.core.sweep(ctx, keep, func(ctx context.Context, id Value) error { return purge(ctx, keyOf[K](id)) })
 }
 
-// Now returns the present time of the store, in a collection with tombstones. All processes that share
-// the store have the same.
+// Now returns the present time of the store, in a collection with tombstones. All processes that
+// share the store have the same.
 func (c *Collection[K, T]) Now(ctx context.Context) (time.Time, error) { return c.core.now(ctx) }
 
-// Changes returns a page of changes, oldest first. The pages up to one without More have each document that has changed
-// since the token. A change that has not settled is listed again by the page that follows. So a follower that reads
-// each listed document by a Listed read has the latest state in the end, however often the document changes. Errors:
-// ErrBadToken, ErrForgotten.
+// Changes returns a page of changes, oldest first. The pages up to one without More have each
+// document that has changed since the token. A change that has not settled is listed again by the
+// page that follows. So a follower that reads each listed document by a Listed read has the latest
+// state in the end, however often the document changes. Errors: ErrBadToken, ErrForgotten.
 func (c *Collection[K, T]) Changes(ctx context.Context, query ChangesQuery) (page ChangesPage[K], err error) {
 	found, err := c.core.changes(ctx, query)
 	if err != nil {

@@ -17,8 +17,8 @@ type core struct {
 	spec  Spec
 	table Table
 	store Engine
-	// document is the type of the documents. plan decodes them; it is nil if only the driver can. shape names their
-	// fields.
+	// document is the type of the documents. plan decodes them; it is nil if only the driver can.
+	// shape names their fields.
 	document reflect.Type
 	plan     *plan
 	shape    shape
@@ -104,7 +104,8 @@ func (c *core) getMany(ctx context.Context, ids []Value, as Consistency, room fu
 	if len(ids) == 0 {
 		return nil
 	}
-	return c.wrap("get many", c.read(ctx, Scan{Where: WithIDs(ids...), Limit: len(ids), Fields: c.fields, As: as}, nil, room, nil))
+	return c.wrap("get many", c.read(ctx, Scan{Where: WithIDs(ids...), Limit: len(ids), Fields: c.fields, As: as}, nil,
+		room, nil))
 }
 
 // withIDs returns the documents that have one of the ids.
@@ -117,9 +118,10 @@ func (c *core) withIDs(ctx context.Context, ids []Value, scan Scan) ([]bson.Raw,
 	return raws, c.wrap("get many", err)
 }
 
-// read does a scan and decodes its documents into an arena, where room makes place for them. If there are more, last is
-// called with the last one; it may be nil.
-func (c *core) read(ctx context.Context, scan Scan, in *arena.Arena, room func(int) reflect.Value, last func(bson.Raw) error) error {
+// read does a scan and decodes its documents into an arena, where room makes place for them. If
+// there are more, last is called with the last one; it may be nil.
+func (c *core) read(ctx context.Context, scan Scan, in *arena.Arena, room func(int) reflect.Value,
+	last func(bson.Raw) error) error {
 	scan.Loan = newLoan()
 	defer scan.Loan.End()
 	raws, more, err := c.table.Scan(ctx, scan)
@@ -201,7 +203,8 @@ func (c *core) insertRaw(ctx context.Context, raws []bson.Raw) error {
 	return c.wrap("insert", err)
 }
 
-// highestBatch is how many ids highest reads at a time. Nearly always, none is above one that was drawn just now.
+// highestBatch is how many ids highest reads at a time. Nearly always, none is above one that was
+// drawn just now.
 const highestBatch = 16
 
 // highest walks down from the highest id.

@@ -54,8 +54,9 @@ func (r Request) selects() Where {
 // ownerDigits is how many digits an owner has in a request key: those of id.Max.
 const ownerDigits = 16
 
-// OwnedKey returns the request key of a document that an owner created. It has the owner in it, so that a
-// tombstone needs no other field to keep the request taken. Keys sort by owner, then by key.
+// OwnedKey returns the request key of a document that an owner created. It has the owner in it, so
+// that a tombstone needs no other field to keep the request taken. Keys sort by owner, then by
+// key.
 func OwnedKey(owner int64, key string) string {
 	if owner == 0 {
 		return key
@@ -63,8 +64,8 @@ func OwnedKey(owner int64, key string) string {
 	return fmt.Sprintf("%0*d/%s", ownerDigits, owner, key)
 }
 
-// BareKey returns a request key without the owner, if it has one. No other key begins with so many digits
-// and a slash.
+// BareKey returns a request key without the owner, if it has one. No other key begins with so many
+// digits and a slash.
 func BareKey(key string) string {
 	owner, bare, hasSlash := strings.Cut(key, "/")
 	if hasSlash && len(owner) == ownerDigits && strings.Trim(owner, "0123456789") == "" {
@@ -77,7 +78,8 @@ func BareKey(key string) string {
 // in its current state. found is false if the request is new or has no id. The document is
 // durable, even if the earlier call never learned that it was stored. Errors: ErrRequestReused if
 // the earlier call had another digest, ErrGone if the document was deleted.
-func Answered[K Key, T any](ctx context.Context, c *Collection[K, T], request Request) (document T, found bool, err error) {
+func Answered[K Key, T any](ctx context.Context, c *Collection[K, T],
+	request Request) (document T, found bool, err error) {
 	found, err = c.core.answered(ctx, request, &document)
 	return document, found, err
 }
@@ -111,18 +113,20 @@ func (c *core) answered(ctx context.Context, request Request, document any) (fou
 	return err == nil, err
 }
 
-// Create stores the document that build returns for an id and a request key. It calls
-// draw until an id is free. If the same owner has sent the same request before, Create
-// stores nothing and returns the existing document in its current state. It does so even
-// if another document has taken a key that a new document would need. The collection declares
-// RequestIndex (rule 14.2: a create may be repeated safely). Errors: ErrRequestReused and ErrGone as with
-// Answered, *DuplicateError in a unique index other than RequestIndex, and ErrConflict if 256
-// times in a row the request's document was there for the insert and deleted before it was read.
+// Create stores the document that build returns for an id and a request key. It calls draw until
+// an id is free. If the same owner has sent the same request before, Create stores nothing and
+// returns the existing document in its current state. It does so even if another document has
+// taken a key that a new document would need. The collection declares RequestIndex (rule 14.2: a
+// create may be repeated safely). Errors: ErrRequestReused and ErrGone as with Answered,
+// *DuplicateError in a unique index other than RequestIndex, and ErrConflict if 256 times in a row
+// the request's document was there for the insert and deleted before it was read.
 func Create[T any](
-	ctx context.Context, c *Collection[int64, T], draw Draw, request Request, build func(id int64, requestKey string) T,
+	ctx context.Context, c *Collection[int64, T], draw Draw, request Request,
+	build func(id int64, requestKey string) T,
 ) (T, Outcome, error) {
 	var document, none T
-	outcome, err := c.core.create(ctx, draw, request, &document, func(id int64, key string) { document = build(id, key) })
+	outcome, err := c.core.create(ctx, draw, request, &document,
+		func(id int64, key string) { document = build(id, key) })
 	if err != nil {
 		return none, 0, err
 	}
@@ -130,7 +134,8 @@ func Create[T any](
 }
 
 // create is Create. build builds the document to which document points.
-func (c *core) create(ctx context.Context, draw Draw, request Request, document any, build func(id int64, requestKey string)) (Outcome, error) {
+func (c *core) create(ctx context.Context, draw Draw, request Request, document any,
+	build func(id int64, requestKey string)) (Outcome, error) {
 	highest := int64(0)
 	for taken := range maxDraws {
 		drawn, err := draw(highest, taken)

@@ -12,13 +12,13 @@ import (
 	"github.com/waybook/waybook/internal/arena"
 )
 
-// texts keeps the texts of documents that are lent. A nil one shares them with their documents, which is safe
-// for documents that a Collection owns and never changes.
+// texts keeps the texts of documents that are lent. A nil one shares them with their documents,
+// which is safe for documents that a Collection owns and never changes.
 type texts struct {
 	arena *arena.Arena
 	block []byte
-	// read and left are the bytes of the documents that were read and of those to come; kept are those of
-	// the texts.
+	// read and left are the bytes of the documents that were read and of those to come; kept are
+	// those of the texts.
 	read, left, kept int
 }
 
@@ -111,7 +111,8 @@ func planFor(t reflect.Type) *plan {
 		if strings.EqualFold(name, RevisionField) || strings.EqualFold(name, AddsField) {
 			return nil // find skips these
 		}
-		if !field.IsExported() || field.Anonymous || name == "" || name == "-" || options != "" && options != "omitempty" {
+		if !field.IsExported() || field.Anonymous || name == "" || name == "-" ||
+			options != "" && options != "omitempty" {
 			return nil
 		}
 		of := planned{name: name, index: i}
@@ -146,8 +147,8 @@ func planFor(t reflect.Type) *plan {
 	return p
 }
 
-// decode decodes a document into a zero struct, with its texts in keep. It returns false if the plan does not
-// support the document; the struct may then be filled in part.
+// decode decodes a document into a zero struct, with its texts in keep. It returns false if the
+// plan does not support the document; the struct may then be filled in part.
 func (p *plan) decode(raw []byte, into reflect.Value, keep *texts) bool {
 	body, ok := elementsOf(raw)
 	if !ok {

@@ -49,13 +49,9 @@ func planDecode[T any](t testing.TB, raw []byte) (document T, ok bool) {
 func TestAPlanDecodesStoredDocumentsLikeTheDriver(t *testing.T) {
 	for _, stored := range wholes() {
 		raw, err := encode(&stored, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var want whole
-		if err := bson.Unmarshal(raw, &want); err != nil {
-			t.Fatal(err)
-		}
+		must(t, bson.Unmarshal(raw, &want))
 		got, ok := planDecode[whole](t, raw)
 		if stored.Choices == nil {
 			if ok {
@@ -74,9 +70,7 @@ func TestAPlanTakesAValueOfAnotherTypeOnlyIfTheDriverDoes(t *testing.T) {
 	for _, field := range []string{"_id", "small", "text", "float", "flag", "at", "part", "maybe", "choices"} {
 		for _, value := range values {
 			raw, err := bson.Marshal(bson.D{{Key: field, Value: value}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			var want whole
 			wantErr := bson.Unmarshal(raw, &want)
 			if got, ok := planDecode[whole](t, raw); ok && (wantErr != nil || !cmp.Equal(want, got)) {
@@ -88,9 +82,7 @@ func TestAPlanTakesAValueOfAnotherTypeOnlyIfTheDriverDoes(t *testing.T) {
 
 func TestAPlanAcceptsFieldsInAnyOrderAndSkipsUnknownOnes(t *testing.T) {
 	raw, err := bson.Marshal(bson.D{{Key: "count", Value: int64(3)}, {Key: "more", Value: bson.A{1, "x"}}, {Key: "name", Value: "n"}, {Key: "_rev", Value: int64(1)}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got, ok := planDecode[part](t, raw); !ok || got != (part{"n", 3}) {
 		t.Errorf("got %+v, %v", got, ok)
 	}
@@ -122,9 +114,7 @@ func TestTheDriverDecodesTypesThatNoPlanSupports(t *testing.T) {
 	}
 	documents := core{}.as(reflect.TypeOf(got))
 	raw, err := bson.Marshal(bson.D{{Key: "a", Value: []string{"x"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := documents.decode(raw, &got); err != nil || len(got.A) != 1 {
 		t.Errorf("got %v, %v", got, err)
 	}
@@ -135,9 +125,7 @@ func TestTheDriverDecodesTypesThatNoPlanSupports(t *testing.T) {
 func FuzzAPlanAgreesWithTheDriver(f *testing.F) {
 	for _, stored := range wholes() {
 		raw, err := encode(&stored, 1)
-		if err != nil {
-			f.Fatal(err)
-		}
+		must(f, err)
 		f.Add([]byte(raw))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
@@ -159,23 +147,4 @@ func FuzzAPlanAgreesWithTheDriver(f *testing.F) {
 			t.Fatal(diff)
 		}
 	})
-}
-
-func BenchmarkPlan(b *testing.B) {
-	raw, err := encode(&wholes()[0], 1)
-	if err != nil {
-		b.Fatal(err)
-	}
-	planned := core{}.as(reflect.TypeFor[whole]())
-	for name, documents := range map[string]*core{"plan": planned, "driver": {document: reflect.TypeFor[whole]()}} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				var document whole
-				if err := documents.decode(raw, &document); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
 }

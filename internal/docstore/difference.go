@@ -140,8 +140,8 @@ func (s Spec) ChangesKeys(change Change) bool {
 	return slices.ContainsFunc(change.paths(), isIndexed)
 }
 
-// isSettable reports whether a new value of a field needs no look at the rest of its document: the value is in
-// no key that may be taken or become too long, and says nothing about the place.
+// isSettable reports whether a new value of a field needs no look at the rest of its document: the
+// value is in no key that may be taken or become too long, and says nothing about the place.
 func (s Spec) isSettable(field string) bool {
 	return !slices.Contains(s.PlaceFields, field) && !slices.ContainsFunc(s.Indexes, func(index Index) bool {
 		return slices.ContainsFunc(index.Fields, func(each Field) bool {

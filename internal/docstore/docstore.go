@@ -1,7 +1,7 @@
 // Package docstore is the one storage port of Waybook: typed collections of BSON
 // documents. Services see only this package, never the engine that keeps the documents.
 // There are two engines: docstore/mongo and docstore/embedded. Each promise made here
-// has a case in internal/storetest, which both engines pass.
+// has a case in e2e/conformance, which both engines pass.
 //
 // These promises hold for every method of Engine, Table and Collection:
 //
@@ -17,10 +17,11 @@
 //   - A selection or an id of another kind than declared is a plain error, and so is a selection
 //     that asks every shard of a sharded cluster without saying so (Where.Everywhere).
 //
-// Read its files in this order; each uses only what stands above it: element, value, index, spec, document and scan
-// say what a collection is and how one selects in it; change, difference, tombstone and feed what changes it; engine is
-// the contract of an engine. The rest is above the engines: decode, core, update, page, changes and sweep work on raw
-// documents, and collection and create give them their types.
+// Read its files in this order; each uses only what stands above it: element, value, index, spec,
+// document and scan say what a collection is and how one selects in it; change, difference,
+// tombstone and feed what changes it; engine is the contract of an engine. The rest is above the
+// engines: decode, core, update, page, changes and sweep work on raw documents, and collection and
+// create give them their types.
 package docstore
 
 import (
@@ -46,8 +47,8 @@ var (
 	ErrUnavailable = errors.New("docstore: unavailable")
 )
 
-// ErrForgotten reports a token after which deletions are forgotten, or one of another store, or of a later state of
-// this one. Its holder starts anew.
+// ErrForgotten reports a token after which deletions are forgotten, or one of another store, or of
+// a later state of this one. Its holder starts anew.
 var ErrForgotten = errors.New("docstore: the changes after the token are forgotten")
 
 // DuplicateError reports that a document was not inserted or changed, because another
@@ -63,10 +64,11 @@ func (e *DuplicateError) Error() string {
 	return fmt.Sprintf("docstore: duplicate key in index %q", e.Index)
 }
 
-// RefusedError reports that some of the documents of an Insert were not stored. It wraps the reasons.
+// RefusedError reports that some of the documents of an Insert were not stored. It wraps the
+// reasons.
 type RefusedError struct {
-	// Errs has for each document the reason why it was refused, or nil: a *DuplicateError or a plain error. If two
-	// documents exclude each other, the first is stored.
+	// Errs has for each document the reason why it was refused, or nil: a *DuplicateError or a
+	// plain error. If two documents exclude each other, the first is stored.
 	Errs []error
 }
 
@@ -78,8 +80,8 @@ func (e *RefusedError) Unwrap() []error {
 	return slices.DeleteFunc(slices.Clone(e.Errs), func(err error) bool { return err == nil })
 }
 
-// Taken takes the documents out of an error of Insert that were there already, and returns their positions. What is
-// left is nil, or why others were not stored.
+// Taken takes the documents out of an error of Insert that were there already, and returns their
+// positions. What is left is nil, or why others were not stored.
 func Taken(err error) (positions []int, left error) {
 	refused, isRefused := errors.AsType[*RefusedError](err)
 	if !isRefused {

@@ -14,8 +14,8 @@ import (
 var errNoPlace = errors.New("the selection names no place; At names one, Everywhere asks every shard")
 
 // PlaceOf returns the place of a selection. isPlaced is false for a selection that asks every
-// shard, those of its ids, or the only one of the collection. A selection of a sharded collection that neither
-// names a place nor says Everywhere is an error.
+// shard, those of its ids, or the only one of the collection. A selection of a sharded collection
+// that neither names a place nor says Everywhere is an error.
 func (s Spec) PlaceOf(where Where) (place int64, isPlaced bool, err error) {
 	switch s.Sharding {
 	case OneShard:
@@ -34,7 +34,8 @@ func (s Spec) PlaceOf(where Where) (place int64, isPlaced bool, err error) {
 			}
 		}
 		if where.isEverywhere && index.Unique && !index.Walked {
-			return 0, false, fmt.Errorf("docstore: collection %q, index %q: a unique index that is not walked serves one place only", s.Name, where.index)
+			return 0, false, fmt.Errorf("docstore: collection %q, index %q: a unique index that is not walked "+
+				"serves one place only", s.Name, where.index)
 		}
 	}
 	if !where.isEverywhere && !where.isIDs {
@@ -91,8 +92,8 @@ const MaxDocumentBytes = 16 << 20
 //   - The document has more than MaxDocumentBytes.
 //   - An index key has more than MaxKeyBytes.
 //   - The revision is missing.
-//   - The _id, or an indexed field without a default, is missing. A tombstone needs only the fields
-//     of unique indexes, and no document needs that of a sparse one.
+//   - The _id, or an indexed field without a default, is missing. A tombstone needs only the
+//     fields of unique indexes, and no document needs that of a sparse one.
 //   - The _id or an indexed field has another kind than declared.
 func (s Spec) CheckDocument(document bson.Raw) error {
 	if err := CheckEnvelope(document); err != nil {

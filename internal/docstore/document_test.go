@@ -22,15 +22,11 @@ func FuzzADocumentThatIsTakenHasAllItsKeys(f *testing.F) {
 		{},
 	} {
 		raw, err := bson.Marshal(document)
-		if err != nil {
-			f.Fatal(err)
-		}
+		must(f, err)
 		f.Add(raw)
 	}
 	fields, err := spec.FieldsOf("by_title")
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		document := bson.Raw(raw)
 		if document.Validate() != nil || spec.CheckDocument(document) != nil {
@@ -39,15 +35,11 @@ func FuzzADocumentThatIsTakenHasAllItsKeys(f *testing.F) {
 		var want []Value
 		for _, field := range fields {
 			value, err := field.Value(document)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			want = append(want, value)
 		}
 		key, err := AppendKey(nil, fields, document)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if again := AppendValues(nil, want...); string(again) != string(key) || len(key) > 2*MaxKeyBytes+32 {
 			t.Fatalf("%v: AppendKey returned %x, AppendValues %x", want, key, again)
 		}
@@ -62,9 +54,7 @@ func FuzzADocumentThatIsTakenHasAllItsKeys(f *testing.F) {
 			}
 		}
 		token, err := tokenOf(document, []byte("0000"), fields)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if values, err := parseToken(token, []byte("0000"), fields); err != nil || values[0] != want[0] || values[1] != want[1] || values[2] != want[2] {
 			t.Fatalf("the token of %v decodes to %v, %v", want, values, err)
 		}

@@ -16,9 +16,7 @@ func TestAFinderFindsWhatLookupFindsInAnyOrder(t *testing.T) {
 			fields = append(fields, bson.E{Key: name, Value: int64(i)})
 		}
 		raw, err := bson.Marshal(fields)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		body, _ := elementsOf(raw)
 		finder := findIn(body)
 		for _, name := range rapid.SliceOf(rapid.OneOf(rapid.SampledFrom(append(names, "zz")), rapid.StringMatching("[a-g]"))).Draw(t, "wanted") {

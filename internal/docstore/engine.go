@@ -9,9 +9,9 @@ import (
 
 // Engine is a store of collections.
 type Engine interface {
-	// Open creates the collection and its declared indexes where they are missing, and
-	// returns the collection. A store of one process rebuilds an index whose declaration has changed. An
-	// index that is no longer declared may be dropped or stay.
+	// Open creates the collection and its declared indexes where they are missing, and returns the
+	// collection. A store of one process rebuilds an index whose declaration has changed. An index
+	// that is no longer declared may be dropped or stay.
 	//
 	// Open fails if stored documents do not fit a declared index, or if _id was declared
 	// with another kind. It also fails if the collection is open with another declaration.
@@ -21,8 +21,8 @@ type Engine interface {
 	// collection is open or not. It changes nothing. It fails if _id was declared with
 	// another kind.
 	Inspect(ctx context.Context, spec Spec) (Inspection, error)
-	// Renew gives the store another identifier, so that the tokens of changes of before are refused: what followers have
-	// seen may have been taken back.
+	// Renew gives the store another identifier, so that the tokens of changes of before are
+	// refused: what followers have seen may have been taken back.
 	Renew(ctx context.Context) error
 	// IsLocal reports whether the store is in this process, so that no read waits for a network.
 	IsLocal() bool
@@ -46,20 +46,20 @@ type Table interface {
 	// Spec.CheckDocument. If two documents exclude each other, the first is stored. err is
 	// the failure of the whole call, which may have stored some of the documents.
 	Insert(ctx context.Context, documents []bson.Raw) (errs []error, err error)
-	// Update changes the document with change.ID and raises the field that change.Counts by one. Fields
-	// that the change does not name stay as they are. It returns what the change asks for of the document
-	// before. Errors: ErrConflict if the document has another revision or does not meet the conditions,
-	// ErrNotFound, *DuplicateError.
+	// Update changes the document with change.ID and raises the field that change.Counts by one.
+	// Fields that the change does not name stay as they are. It returns what the change asks for
+	// of the document before. Errors: ErrConflict if the document has another revision or does not
+	// meet the conditions, ErrNotFound, *DuplicateError.
 	Update(ctx context.Context, change Change) (before bson.Raw, err error)
-	// UpdateMany makes each change whose document has its revision and meets its conditions, and skips the
-	// others. It returns how many it made. The changes have different documents and no indexed fields of
-	// a unique index. If it fails, some of them may have been made.
+	// UpdateMany makes each change whose document has its revision and meets its conditions, and
+	// skips the others. It returns how many it made. The changes have different documents and no
+	// indexed fields of a unique index. If it fails, some of them may have been made.
 	UpdateMany(ctx context.Context, changes []Change) (int64, error)
 	// Delete deletes a document. Errors: ErrNotFound, and ErrConflict if it does not meet the
 	// conditions.
 	Delete(ctx context.Context, deletion Deletion) error
-	// Scan returns documents in the order of an index, or those with the ids of WithIDs. more reports
-	// whether more documents follow the last one.
+	// Scan returns documents in the order of an index, or those with the ids of WithIDs. more
+	// reports whether more documents follow the last one.
 	Scan(ctx context.Context, scan Scan) (documents []bson.Raw, more bool, err error)
 	// Count counts the documents of a selection.
 	Count(ctx context.Context, where Where) (int64, error)
@@ -69,14 +69,14 @@ type Table interface {
 	DeleteAll(ctx context.Context, where Where) (int64, error)
 	// Changes returns changes from a position on, up to now, in a collection with a Feed.
 	Changes(ctx context.Context, scan ChangeScan) (ChangeBatch, error)
-	// Tombstones returns the tombstones, in a collection that has them, that became due after a moment, in
-	// that order, and the present moment of the store. No failure of a server undoes the deletions that it
-	// returns.
+	// Tombstones returns the tombstones, in a collection that has them, that became due after a
+	// moment, in that order, and the present moment of the store. No failure of a server undoes
+	// the deletions that it returns.
 	Tombstones(ctx context.Context, after Moment, limit int) (due []Tombstone, now Moment, err error)
 	// Postpone makes a tombstone clear, and due at a moment. Errors: ErrNotFound.
 	Postpone(ctx context.Context, tombstone Tombstone, until Moment) error
-	// Forget removes a tombstone for good. Changes knows from then on that deletions up to its moment
-	// may be missing. Errors: ErrNotFound.
+	// Forget removes a tombstone for good. Changes knows from then on that deletions up to its
+	// moment may be missing. Errors: ErrNotFound.
 	Forget(ctx context.Context, tombstone Tombstone) error
 }
 

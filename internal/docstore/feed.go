@@ -15,8 +15,8 @@ type ChangeScan struct {
 	Limit int
 }
 
-// ChangePosition is a position in the order of changes: a moment, and the _id of one of the documents that changed
-// then. Without an _id it is before all of them.
+// ChangePosition is a position in the order of changes: a moment, and the _id of one of the
+// documents that changed then. Without an _id it is before all of them.
 type ChangePosition struct {
 	At Moment
 	ID Value
@@ -24,15 +24,16 @@ type ChangePosition struct {
 
 // ChangeBatch is what an engine knows about changes. No later failure of a server undoes it.
 type ChangeBatch struct {
-	// Changes are in the order of their moments, and those of one moment in the order of the _id. A document has one,
-	// for its latest change.
+	// Changes are in the order of their moments, and those of one moment in the order of the _id.
+	// A document has one, for its latest change.
 	Changes []RawChange
 	// More reports that others may follow.
 	More bool
-	// Settled is a moment before which no change can appear any more that the batch does not have. What a writer has
-	// stored beside the documents that changed up to then is stored.
+	// Settled is a moment before which no change can appear any more that the batch does not have.
+	// What a writer has stored beside the documents that changed up to then is stored.
 	Settled Moment
-	// Known is a moment up to which the server that answers has all changes, and not only those of before it lost its role.
+	// Known is a moment up to which the server that answers has all changes, and not only those of
+	// before it lost its role.
 	Known Moment
 	// Forgotten is the moment up to which tombstones may be gone.
 	Forgotten Moment
@@ -64,7 +65,8 @@ func (s Spec) CheckChanges(scan ChangeScan) error {
 	return nil
 }
 
-// Stamps reports whether the engine stamps a change: the collection has a feed, and followers are to see the change.
+// Stamps reports whether the engine stamps a change: the collection has a feed, and followers are
+// to see the change.
 func (s Spec) Stamps(change Change) bool {
 	isSeen := func(path string) bool {
 		top, _, _ := strings.Cut(path, ".")

@@ -18,8 +18,8 @@ type Index struct {
 	// Walked lets selections in a unique index of a collection sharded ByPlace read the documents
 	// of all places. MongoDB needs a second index for that.
 	Walked bool
-	// Sparse leaves out the documents that lack the index's field, its only one. Few documents may have
-	// it: MongoDB sorts those of a selection.
+	// Sparse leaves out the documents that lack the index's field, its only one. Few documents may
+	// have it: MongoDB sorts those of a selection.
 	Sparse bool
 }
 
@@ -65,7 +65,8 @@ func (i Index2[A, B]) Declare() Index {
 
 // Declare returns the index's declaration for a Spec.
 func (i Index3[A, B, C]) Declare() Index {
-	return Index{Name: i.Name, Unique: i.Unique, Walked: i.Walked, Fields: []Field{fieldOf[A](i.A), fieldOf[B](i.B), fieldOf[C](i.C)}}
+	return Index{Name: i.Name, Unique: i.Unique, Walked: i.Walked,
+		Fields: []Field{fieldOf[A](i.A), fieldOf[B](i.B), fieldOf[C](i.C)}}
 }
 
 func fieldOf[K Key](name string) Field {
@@ -105,8 +106,8 @@ func (i Index3[A, B, C]) First(a A) Where { return All(i.Name).And(ValueOf(a)) }
 // Second selects the documents with values in the first two fields.
 func (i Index3[A, B, C]) Second(a A, b B) Where { return i.First(a).And(ValueOf(b)) }
 
-// Span is a range of values of an indexed field, which includes its bounds. A bound that is none does not
-// limit. If From is above To, the range is empty.
+// Span is a range of values of an indexed field, which includes its bounds. A bound that is none
+// does not limit. If From is above To, the range is empty.
 type Span struct{ From, To Value }
 
 // Between is the range from one value to another.
@@ -151,8 +152,8 @@ func (w Where) Within(spans ...Span) Where {
 // Index is the name of the index.
 func (w Where) Index() string { return w.index }
 
-// At says that all documents of a selection are in the place that an id names. A selection that fixes a field of
-// Spec.PlaceFields needs no At.
+// At says that all documents of a selection are in the place that an id names. A selection that
+// fixes a field of Spec.PlaceFields needs no At.
 func (w Where) At(id int64) Where {
 	w.at, w.isPlaced = id, true
 	return w
@@ -168,8 +169,8 @@ func (w Where) Everywhere() Where {
 // IsEverywhere reports whether a selection may ask every shard.
 func (w Where) IsEverywhere() bool { return w.isEverywhere }
 
-// WithIDs selects the documents that have one of the ids. On a sharded cluster only the shards of the ids
-// are asked.
+// WithIDs selects the documents that have one of the ids. On a sharded cluster only the shards of
+// the ids are asked.
 func WithIDs(ids ...Value) Where {
 	w := Where{index: IDIndex, isIDs: true}
 	if len(ids) == 1 {

@@ -21,7 +21,8 @@ import (
 type Query struct {
 	// Where selects the documents.
 	Where Where
-	// Of are parameters of the list that Where does not have. A token is good for the same ones only.
+	// Of are parameters of the list that Where does not have. A token is good for the same ones
+	// only.
 	Of string
 	// Token is the page token: Page.Next of the previous page, or empty for the first.
 	Token string
@@ -29,8 +30,8 @@ type Query struct {
 	After []Value
 	// Descending reverses the order of the index.
 	Descending bool
-	// Limit is the maximum number of documents of a page, 1 or more. Most is that of all pages of Batches; 0 means no
-	// limit.
+	// Limit is the maximum number of documents of a page, 1 or more. Most is that of all pages of
+	// Batches; 0 means no limit.
 	Limit, Most int
 	// MaxBytes bounds their total size; 0 means MaxPageBytes. A page of a single document may be
 	// larger.
@@ -41,12 +42,12 @@ type Query struct {
 	Arena *arena.Arena
 }
 
-// MaxPageBytes bounds the total size of the documents of a page that ends up in a reply. Many replies
-// wait in memory for clients that read slowly (docs/decisions/limits.md).
+// MaxPageBytes bounds the total size of the documents of a page that ends up in a reply. Many
+// replies wait in memory for clients that read slowly (docs/decisions/limits.md).
 const MaxPageBytes = 128 << 10
 
-// MaxBatchBytes bounds the total size of the documents that other services, followers and tools read at a
-// time, so that they fit into a message.
+// MaxBatchBytes bounds the total size of the documents that other services, followers and tools
+// read at a time, so that they fit into a message.
 const MaxBatchBytes = 1 << 20
 
 // Page is a page of documents.
@@ -56,7 +57,8 @@ type Page[T any] struct {
 	Next string
 }
 
-// page reads a page of documents, for which room makes place, and returns the token of the next one.
+// page reads a page of documents, for which room makes place, and returns the token of the next
+// one.
 func (c *core) page(ctx context.Context, query Query, room func(int) reflect.Value) (next string, err error) {
 	fields, isDeclared := c.sorts[query.Where.index]
 	if !isDeclared {
@@ -68,7 +70,8 @@ func (c *core) page(ctx context.Context, query Query, room func(int) reflect.Val
 		return "", c.wrap("page", err)
 	}
 	origin := c.origin(query)
-	scan := Scan{Where: query.Where, After: query.After, As: query.As, Descending: query.Descending, Limit: query.Limit, MaxBytes: cmp.Or(query.MaxBytes, MaxPageBytes)}
+	scan := Scan{Where: query.Where, After: query.After, As: query.As, Descending: query.Descending,
+		Limit: query.Limit, MaxBytes: cmp.Or(query.MaxBytes, MaxPageBytes)}
 	if query.Token != "" {
 		if scan.After, err = parseToken(query.Token, origin, bounds.Rest); err != nil {
 			return "", c.wrap("page", err)
@@ -127,7 +130,8 @@ func tokenOf(document bson.Raw, origin []byte, fields []Field) (string, error) {
 // tokenSums is the table of the checksums of tokens.
 var tokenSums = crc32.MakeTable(crc32.Castagnoli)
 
-// EncodeToken returns the text of a token, which ends with a checksum (docs/decisions/security.md).
+// EncodeToken returns the text of a token, which ends with a checksum
+// (docs/decisions/security.md).
 func EncodeToken(raw []byte) string {
 	raw = binary.BigEndian.AppendUint32(raw[:len(raw):len(raw)], crc32.Checksum(raw, tokenSums))
 	return base64.RawURLEncoding.EncodeToString(raw)

@@ -14,22 +14,23 @@ import (
 type Consistency time.Duration
 
 const (
-	// Present shows the latest state. It may miss a write while the servers do not agree which of them
-	// is the primary, and show one that their failure undoes.
+	// Present shows the latest state. It may miss a write while the servers do not agree which of
+	// them is the primary, and show one that their failure undoes.
 	Present Consistency = 0
-	// Durable shows only what no later failure of a server undoes. It may miss what was written a moment
-	// ago, and show what was deleted then.
+	// Durable shows only what no later failure of a server undoes. It may miss what was written a
+	// moment ago, and show what was deleted then.
 	Durable Consistency = -1
-	// Linearizable shows every write that was acknowledged before the read, and whatever it shows is durable. It takes
-	// about as long as a write.
+	// Linearizable shows every write that was acknowledged before the read, and whatever it shows
+	// is durable. It takes about as long as a write.
 	Linearizable Consistency = -2
-	// Listed is Durable, and shows at least what Changes has listed in this process. Followers read this way.
+	// Listed is Durable, and shows at least what Changes has listed in this process. Followers
+	// read this way.
 	Listed Consistency = -3
 )
 
-// Recent is Present, and shows every write that was durable longer than staleness ago. While the servers
-// do not agree which of them is the primary, the read fails. It is mostly as fast as Present. It serves
-// only a document by its id, and if staleness is 0, it is Linearizable.
+// Recent is Present, and shows every write that was durable longer than staleness ago. While the
+// servers do not agree which of them is the primary, the read fails. It is mostly as fast as
+// Present. It serves only a document by its id, and if staleness is 0, it is Linearizable.
 func Recent(staleness time.Duration) Consistency {
 	if staleness <= 0 {
 		return Linearizable
@@ -54,8 +55,8 @@ type Scan struct {
 	// MaxBytes ends the scan before the document that would exceed this size in total; the
 	// first document is always returned. 0 means no limit.
 	MaxBytes int
-	// Fields, unless nil, are the top-level fields that the caller reads, a set: neither order nor repetition
-	// matters. Others may be missing from the documents.
+	// Fields, unless nil, are the top-level fields that the caller reads, a set: neither order nor
+	// repetition matters. Others may be missing from the documents.
 	Fields []string
 	// WithTombstones includes tombstones, in an index that has them: that of _id, or a unique one.
 	WithTombstones bool
@@ -83,8 +84,9 @@ func (s Scan) Verb() string {
 	return "get_many"
 }
 
-// Loan lets an engine lend the documents of a scan instead of copying them. They are good until End, and so
-// is the slice that holds them. A loan serves one goroutine, which calls no store before it ends.
+// Loan lets an engine lend the documents of a scan instead of copying them. They are good until
+// End, and so is the slice that holds them. A loan serves one goroutine, which calls no store
+// before it ends.
 type Loan struct {
 	// isLent: the documents are the engine's. Otherwise they are the caller's.
 	isLent bool
@@ -96,7 +98,8 @@ var loans = sync.Pool{New: func() any { return new(Loan) }}
 
 func newLoan() *Loan { return loans.Get().(*Loan) }
 
-// Room returns an empty slice for documents, which may grow beyond its capacity. Each scan of the loan has its own.
+// Room returns an empty slice for documents, which may grow beyond its capacity. Each scan of the
+// loan has its own.
 func (l *Loan) Room() []bson.Raw {
 	room := l.room[:0]
 	l.room = nil
@@ -123,10 +126,11 @@ func (l *Loan) End() {
 }
 
 const (
-	// mostRoom is how many documents a loan that waits for its next scan has room for. append grows to that
-	// for a page of 1,000.
+	// mostRoom is how many documents a loan that waits for its next scan has room for. append
+	// grows to that for a page of 1,000.
 	mostRoom = 1280
-	// sharedTextBytes bounds an allocation that texts share, so that a text which is kept keeps few others.
+	// sharedTextBytes bounds an allocation that texts share, so that a text which is kept keeps
+	// few others.
 	sharedTextBytes = 8 << 10
 	// firstTextBytes bounds the first one, whose documents show how much of them is text.
 	firstTextBytes = 512
@@ -210,8 +214,10 @@ func (w Where) Resolve(fields []Field) (Bounds, error) {
 		return Bounds{}, fmt.Errorf("docstore: index %q has no field for a range", w.index)
 	}
 	for _, span := range w.spans {
-		if (w.isIDs || !span.From.IsNone()) && span.From.kind != b.Rest[0].Kind || !span.To.IsNone() && span.To.kind != b.Rest[0].Kind {
-			return Bounds{}, fmt.Errorf("docstore: field %q cannot hold a bound of %v to %v", b.Rest[0].Name, span.From, span.To)
+		if (w.isIDs || !span.From.IsNone()) && span.From.kind != b.Rest[0].Kind ||
+			!span.To.IsNone() && span.To.kind != b.Rest[0].Kind {
+			return Bounds{}, fmt.Errorf("docstore: field %q cannot hold a bound of %v to %v", b.Rest[0].Name,
+				span.From, span.To)
 		}
 	}
 	b.Spans = apart(w.spans)

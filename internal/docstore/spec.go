@@ -17,7 +17,8 @@ type Spec struct {
 	ID Kind
 	// Indexes are all indexes of the collection except the one of _id.
 	Indexes []Index
-	// Scheme tells what the ids mean. Collections sharded ByPlace have one, and those with tombstones whose ids are drawn.
+	// Scheme tells what the ids mean. Collections sharded ByPlace have one, and those with
+	// tombstones whose ids are drawn.
 	Scheme Scheme
 	// Sharding is how the collection lies on a sharded cluster.
 	Sharding Sharding
@@ -25,8 +26,8 @@ type Spec struct {
 	// the id of its owner or of its parent. Only collections sharded ByPlace have them. Insert
 	// refuses a document whose field names another place, and no Update changes one.
 	PlaceFields []string
-	// Tombstones says that a deleted document stays as its own tombstone; see Deletion. A collection with
-	// tombstones allows no DeleteAll.
+	// Tombstones says that a deleted document stays as its own tombstone; see Deletion. A
+	// collection with tombstones allows no DeleteAll.
 	Tombstones bool
 	// Feed, unless nil, lets followers list the changes of the collection. It needs Tombstones.
 	Feed *Feed
@@ -60,8 +61,9 @@ const (
 	ByPlace
 )
 
-// Moment is a time of a store. Its upper 32 bits are seconds since 1970. The lower ones are a fraction
-// of the second, or a counter: moments grow with each write that is stamped, whatever the clock does.
+// Moment is a time of a store. Its upper 32 bits are seconds since 1970. The lower ones are a
+// fraction of the second, or a counter: moments grow with each write that is stamped, whatever the
+// clock does.
 type Moment uint64
 
 // MomentOf returns the moment of a time.
@@ -75,14 +77,16 @@ func (m Moment) Time() time.Time {
 	return time.Unix(int64(m>>32), int64(fraction*uint64(time.Second)>>32)).UTC() // #nosec G115 -- 32 bits
 }
 
-// Feed declares that the changes of a collection can be listed. The engine stamps each write that followers are
-// to see with a moment, and keeps an index of the moments: that of the latest change of each document and tombstone.
+// Feed declares that the changes of a collection can be listed. The engine stamps each write that
+// followers are to see with a moment, and keeps an index of the moments: that of the latest change
+// of each document and tombstone.
 type Feed struct {
-	// NotStamped are the top-level fields that followers do not see. A change of them alone is not stamped.
+	// NotStamped are the top-level fields that followers do not see. A change of them alone is not
+	// stamped.
 	NotStamped []string
-	// Settling is how old a change is when nothing can appear before it any more; 0 means DefaultSettling.
-	// Until then, it is listed again. A writer that stores something beside the document after it has
-	// changed the document takes at most half of it.
+	// Settling is how old a change is when nothing can appear before it any more; 0 means
+	// DefaultSettling. Until then, it is listed again. A writer that stores something beside the
+	// document after it has changed the document takes at most half of it.
 	Settling time.Duration
 }
 
@@ -102,8 +106,8 @@ const (
 	// RevisionField holds the document's revision, an int64 that grows by one with each
 	// Update.
 	RevisionField = "_rev"
-	// AddsField holds how often Update has changed the document without a new revision; it is missing
-	// until the first time.
+	// AddsField holds how often Update has changed the document without a new revision; it is
+	// missing until the first time.
 	AddsField = "_adds"
 	// PlaceField holds the document's place where the engine stores it. No read returns it.
 	PlaceField = "_place"
@@ -114,8 +118,8 @@ const (
 	DueField = "_due"
 )
 
-// GoneField makes a document a tombstone. It is Going while something that belonged to the document may
-// be left, then Gone.
+// GoneField makes a document a tombstone. It is Going while something that belonged to the
+// document may be left, then Gone.
 const GoneField = "_gone"
 
 // The values of GoneField.
@@ -128,8 +132,8 @@ const (
 // field, so no update changes it. Documents without a request's digest lack it.
 const DigestField = "request_digest"
 
-// Format is the number of the form in which stores and dumps keep documents. That of 0.1.0, the first
-// release, is 8. No release has a lower one.
+// Format is the number of the form in which stores and dumps keep documents. That of 0.1.0, the
+// first release, is 8. No release has a lower one.
 const Format = 8
 
 // CheckFormat returns an error if a store has another format. name says what the store is.
@@ -138,9 +142,11 @@ func CheckFormat(name, format string) error {
 	case err == nil && number == Format:
 		return nil
 	case err != nil || number > Format:
-		return fmt.Errorf("%s has format %q, and this program reads %d: start the version that wrote it", name, format, Format)
+		return fmt.Errorf("%s has format %q, and this program reads %d: start the version that wrote it", name, format,
+			Format)
 	}
-	return fmt.Errorf("%s has format %q of a version that was never released, and this program reads %d: start with an empty store", name, format, Format)
+	return fmt.Errorf("%s has format %q of a version that was never released, and this program reads %d: start with "+
+		"an empty store", name, format, Format)
 }
 
 // Validate returns an error if the declaration is invalid.
@@ -155,19 +161,23 @@ func (s Spec) Validate() error {
 	seen := make(map[string]bool)
 	for _, index := range s.Indexes {
 		if !name.MatchString(index.Name) || seen[index.Name] {
-			return fmt.Errorf("docstore: collection %q: index name %q is not in lower_snake_case or is declared twice", s.Name, index.Name)
+			return fmt.Errorf("docstore: collection %q: index name %q is not in lower_snake_case or is declared twice",
+				s.Name, index.Name)
 		}
 		seen[index.Name] = true
 		if len(index.Fields) == 0 || index.Sparse && (len(index.Fields) > 1 || index.Unique) {
-			return fmt.Errorf("docstore: collection %q: index %q has no fields, or is sparse and has several or is unique", s.Name, index.Name)
+			return fmt.Errorf("docstore: collection %q: index %q has no fields, or is sparse and has several "+
+				"or is unique", s.Name, index.Name)
 		}
 		fields := make(map[string]bool)
 		for _, field := range index.Fields {
 			if field.Name == "" || field.Name == IDIndex || isMaintained(field.Name) || fields[field.Name] {
-				return fmt.Errorf("docstore: collection %q: index %q cannot include field %q", s.Name, index.Name, field.Name)
+				return fmt.Errorf("docstore: collection %q: index %q cannot include field %q", s.Name, index.Name,
+					field.Name)
 			}
 			if field.Kind != Int64 && field.Kind != String {
-				return fmt.Errorf("docstore: collection %q: field %q of index %q has no kind", s.Name, field.Name, index.Name)
+				return fmt.Errorf("docstore: collection %q: field %q of index %q has no kind", s.Name, field.Name,
+					index.Name)
 			}
 			fields[field.Name] = true
 		}
@@ -180,7 +190,8 @@ func (s Spec) Validate() error {
 
 // isMaintained reports whether engines maintain a field.
 func isMaintained(field string) bool {
-	return slices.Contains([]string{RevisionField, AddsField, PlaceField, ChangedField, MadeField, GoneField, DueField}, field)
+	return slices.Contains([]string{RevisionField, AddsField, PlaceField, ChangedField, MadeField, GoneField,
+		DueField}, field)
 }
 
 // checkFeed is the part of Validate about the feed.
@@ -201,15 +212,18 @@ func (s Spec) checkSharding() error {
 	}
 	for _, index := range s.Indexes {
 		if index.Unique && s.Sharding == ByID {
-			return fmt.Errorf("docstore: collection %q cannot be sharded: index %q would be unique on each shard only", s.Name, index.Name)
+			return fmt.Errorf("docstore: collection %q cannot be sharded: index %q would be unique on each shard only",
+				s.Name, index.Name)
 		}
 		if index.Walked && (!index.Unique || s.Sharding != ByPlace) {
-			return fmt.Errorf("docstore: collection %q: index %q needs no declaration to be walked", s.Name, index.Name)
+			return fmt.Errorf("docstore: collection %q: index %q needs no declaration to be walked", s.Name,
+				index.Name)
 		}
 	}
 	for i, field := range s.PlaceFields {
 		isInteger := func(index Index) bool {
-			return !index.Sparse && slices.ContainsFunc(index.Fields, func(f Field) bool { return f.Name == field && f.Kind == Int64 })
+			return !index.Sparse && slices.ContainsFunc(index.Fields,
+				func(f Field) bool { return f.Name == field && f.Kind == Int64 })
 		}
 		if !slices.ContainsFunc(s.Indexes, isInteger) || slices.Contains(s.PlaceFields[:i], field) {
 			return fmt.Errorf("docstore: collection %q: place field %q is no integer field of an index", s.Name, field)

@@ -39,7 +39,8 @@ func (c *core) sweep(ctx context.Context, keep time.Duration, purge func(ctx con
 	}
 }
 
-func (c *core) sweepOne(ctx context.Context, t Tombstone, now Moment, keep time.Duration, purge func(context.Context, Value) error) error {
+func (c *core) sweepOne(ctx context.Context, t Tombstone, now Moment, keep time.Duration,
+	purge func(context.Context, Value) error) error {
 	if !t.IsClear && purge != nil {
 		if err := purge(ctx, t.ID); err != nil {
 			return err

@@ -28,9 +28,7 @@ func TestReadsTogetherEndBeforeTheFirstErrorInTheirOrderIsReturned(t *testing.T)
 func TestReadsTogetherOverANetworkMeet(t *testing.T) {
 	left, right := make(chan bool), make(chan bool)
 	err := together(false, func() error { close(left); <-right; return nil }, func() error { close(right); <-left; return nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 func TestAReadTogetherThatPanicsPanicsInTheCaller(t *testing.T) {

@@ -14,17 +14,11 @@ func FuzzParseToken(f *testing.F) {
 	fields := []Field{{Name: "title", Kind: String}, {Name: "seen", Kind: Int64}, {Name: "_id", Kind: Int64}}
 	origin := []byte("0000")
 	document, err := bson.Marshal(bson.D{{Key: "_id", Value: int64(5)}, {Key: "title", Value: "山\x00"}, {Key: "seen", Value: int64(-1)}})
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	good, err := tokenOf(document, origin, fields)
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	raw, err := DecodeToken(good)
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	f.Add(raw)
 	f.Add(raw[:len(raw)-2])
 	f.Add(append(raw[:len(raw):len(raw)], 0))

@@ -11,18 +11,20 @@ import (
 
 // Deletion asks an engine to delete a document.
 //
-// In a collection with Spec.Tombstones, the document becomes its own tombstone by one write: it keeps
-// its _id, its place, the fields of its unique indexes and the moment of its insert, gets the next
-// revision, GoneField and the moment of the deletion, and loses everything else. Reads do not return
-// it, unless a scan asks for tombstones, and writes answer ErrNotFound. Its _id and its keys stay taken.
+// In a collection with Spec.Tombstones, the document becomes its own tombstone by one write: it
+// keeps its _id, its place, the fields of its unique indexes and the moment of its insert, gets
+// the next revision, GoneField and the moment of the deletion, and loses everything else. Reads do
+// not return it, unless a scan asks for tombstones, and writes answer ErrNotFound. Its _id and its
+// keys stay taken.
 type Deletion struct {
 	ID Value
 	// If are values that the document must have, or it stays.
 	If []Condition
-	// Set are the values of fields of unique indexes in the tombstone, in place of those of the document.
+	// Set are the values of fields of unique indexes in the tombstone, in place of those of the
+	// document.
 	Set []Condition
-	// Unset are the top-level fields of the document that its readers know. An engine that does not
-	// read the document removes these, and the others in Postpone.
+	// Unset are the top-level fields of the document that its readers know. An engine that does
+	// not read the document removes these, and the others in Postpone.
 	Unset []string
 }
 

@@ -29,7 +29,8 @@ func backOff(ctx context.Context, try int) error {
 	return pause.For(ctx, chance.Below(time.Duration(min(try, 10))*time.Millisecond))
 }
 
-// update is Collection.Update. Each try decodes the document into the value that document points to.
+// update is Collection.Update. Each try decodes the document into the value that document points
+// to.
 func (c *core) update(ctx context.Context, id Value, document any, change func() error) error {
 	for try := range maxTries {
 		raw, err := c.durable(ctx, id, try > 0)
@@ -60,7 +61,8 @@ func (c *core) update(ctx context.Context, id Value, document any, change func()
 	return c.wrap("update", ErrConflict)
 }
 
-// confirm checks that a document still has the revision from which a change begins that changes nothing.
+// confirm checks that a document still has the revision from which a change begins that changes
+// nothing.
 func (c *core) confirm(ctx context.Context, made Change) error {
 	latest, err := GetFrom(ctx, c.table, made.ID, Linearizable)
 	if err != nil {
@@ -72,8 +74,8 @@ func (c *core) confirm(ctx context.Context, made Change) error {
 	return nil
 }
 
-// durable reads a document that no failover undoes. It shows the latest state if isLatest, or if no
-// majority had another.
+// durable reads a document that no failover undoes. It shows the latest state if isLatest, or if
+// no majority had another.
 func (c *core) durable(ctx context.Context, id Value, isLatest bool) (bson.Raw, error) {
 	if !isLatest {
 		if found, err := GetFrom(ctx, c.table, id, Durable); !errors.Is(err, ErrNotFound) {
@@ -99,7 +101,8 @@ func (c *core) updateMany(ctx context.Context, ids []Value, document any, change
 	return c.wrap("update many", ErrConflict)
 }
 
-// updateFrom is Collection.UpdateFrom. It decodes each state into the value that document points to.
+// updateFrom is Collection.UpdateFrom. It decodes each state into the value that document points
+// to.
 func (c *core) updateFrom(ctx context.Context, raws []bson.Raw, document any, change func() bool) error {
 	changes := make([]Change, 0, len(raws))
 	for _, raw := range raws {
@@ -148,7 +151,8 @@ func (c *core) changeTo(stored bson.Raw, document any) (Change, error) {
 	}
 	made.ID, made.Revision = id, revision
 	if c.spec.ChangesKeys(made) {
-		if isMoved := slices.ContainsFunc(made.Set, func(set Assignment) bool { return slices.Contains(c.spec.PlaceFields, set.Path) }); isMoved {
+		if isMoved := slices.ContainsFunc(made.Set,
+			func(set Assignment) bool { return slices.Contains(c.spec.PlaceFields, set.Path) }); isMoved {
 			return Change{}, fmt.Errorf("the change altered a place field of document %v", id)
 		}
 		return made, c.spec.CheckDocument(after)
@@ -160,27 +164,30 @@ func (c *core) changeTo(stored bson.Raw, document any) (Change, error) {
 type Edit struct {
 	// If are values that the document must have, or it stays.
 	If []Condition
-	// Set are new values of fields, or amounts to add to them (Plus). A field of an index is an integer, and the index is
-	// not unique.
+	// Set are new values of fields, or amounts to add to them (Plus). A field of an index is an
+	// integer, and the index is not unique.
 	Set map[string]any
-	// Mark, unless nil, are further fields to set, which do not count: a document that has all values of Set stays as
-	// it is.
+	// Mark, unless nil, are further fields to set, which do not count: a document that has all
+	// values of Set stays as it is.
 	Mark map[string]any
-	// Raise, unless its field is empty, is an integer field that becomes By if it is less or missing.
+	// Raise, unless its field is empty, is an integer field that becomes By if it is less or
+	// missing.
 	Raise Amount
-	// Touches tells the followers of the document that something beside it has changed. Without a feed there are none.
+	// Touches tells the followers of the document that something beside it has changed. Without a
+	// feed there are none.
 	Touches bool
 	// Fields, unless nil, are the only fields that Modify returns.
 	Fields []string
 }
 
-// Plus, in place of a value to set, is added to an integer field. The field may be inside an embedded document or an array
-// of the document: votes.2.number.
+// Plus, in place of a value to set, is added to an integer field. The field may be inside an
+// embedded document or an array of the document: votes.2.number.
 type Plus int64
 
 // changeOf returns the change of an edit.
 func (c *core) changeOf(id Value, how Edit) (Change, error) {
-	change := Change{ID: id, If: how.If, Raise: how.Raise, Touches: how.Touches, Fields: how.Fields, IsWhole: how.Fields == nil}
+	change := Change{ID: id, If: how.If, Raise: how.Raise, Touches: how.Touches, Fields: how.Fields,
+		IsWhole: how.Fields == nil}
 	all := map[string]any{}
 	maps.Copy(all, how.Set)
 	if how.Mark != nil {
@@ -224,7 +231,7 @@ func (c *core) modify(ctx context.Context, id Value, how Edit, before any) error
 		return c.wrap("modify", err)
 	}
 	if c.spec.Feed == nil && change.IsEmpty() {
-		return nil // a touch that nobody follows
+		return nil // a touch without followers
 	}
 	isNothing := how.Mark != nil && len(how.Set) == 0
 	for try := range maxTries {

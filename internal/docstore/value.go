@@ -18,9 +18,8 @@ const IDIndex = "_id"
 // Kind is the type of an indexed field, the same in every document of a collection.
 type Kind int
 
-// The kinds of an indexed field. Int64 sorts by value; a stored integer may have 32 bits, except in
-// _id. String is valid UTF-8 and sorts
-// by its bytes, independent of language.
+// The kinds of an indexed field. Int64 sorts by value; a stored integer may have 32 bits, except
+// in _id. String is valid UTF-8 and sorts by its bytes, independent of language.
 const (
 	Int64 Kind = iota + 1
 	String
@@ -72,7 +71,8 @@ func (v Value) BSON() any {
 
 // Compare orders values of the same kind.
 func (v Value) Compare(other Value) int {
-	return cmp.Or(cmp.Compare(v.kind, other.kind), cmp.Compare(v.number, other.number), cmp.Compare(v.text, other.text))
+	return cmp.Or(cmp.Compare(v.kind, other.kind), cmp.Compare(v.number, other.number),
+		cmp.Compare(v.text, other.text))
 }
 
 // String formats the value for messages.
@@ -142,7 +142,8 @@ func AppendKey(key []byte, fields []Field, document bson.Raw) ([]byte, error) {
 			return key, fmt.Errorf("docstore: field %q is not valid UTF-8", field.Name)
 		}
 		if text += len(value.text); text > MaxKeyBytes {
-			return key, fmt.Errorf("docstore: index key has more than %d string bytes at field %q", MaxKeyBytes, field.Name)
+			return key, fmt.Errorf("docstore: index key has more than %d string bytes at field %q", MaxKeyBytes,
+				field.Name)
 		}
 		key = value.append(key)
 	}

@@ -32,7 +32,8 @@ const (
 	// lead is how far identifiers of different places may run ahead of the clock to be in the
 	// order in which they were drawn, in ticks.
 	lead = 64
-	// parts is how many draws of different sources bring the identifiers of a place to about pastOthers ahead.
+	// parts is how many draws of different sources bring the identifiers of a place to about
+	// pastOthers ahead.
 	parts = 64
 	// takenBeforeGaps is how many identifiers may be taken before the next leaves out ticks: twice
 	// as many each time, up to 2^maxGapBits.
@@ -77,16 +78,18 @@ func NewSource(now func() time.Time) *Source {
 }
 
 // Next returns an identifier in a place that is above after. taken is how many in a row were taken
-// that the caller has drawn: from the 32nd on, Next leaves out ticks at random, more each time,
-// so that sources that draw at the same time part. After one that was taken, the next one follows closely, as
-// sources that draw in turns rely on: what they draw is in order because the one before is taken. Errors: ErrAhead.
+// that the caller has drawn: from the 32nd on, Next leaves out ticks at random, more each time, so
+// that sources that draw at the same time part. After one that was taken, the next one follows
+// closely, as sources that draw in turns rely on: what they draw is in order because the one
+// before is taken. Errors: ErrAhead.
 func (s *Source) Next(place Place, after int64, taken int) (int64, error) {
 	return s.next(place, after, taken, false)
 }
 
-// NextInOrder is Next for collections that are listed over all places. While few identifiers are drawn,
-// those of different places grow in the order in which they are drawn; under load, to within a second.
-// For that, they run ahead of the clock by a second at most. Other sources do not know of it.
+// NextInOrder is Next for collections that are listed over all places. While few identifiers are
+// drawn, those of different places grow in the order in which they are drawn; under load, to
+// within a second. For that, they run ahead of the clock by a second at most. Other sources do not
+// know of it.
 func (s *Source) NextInOrder(place Place, after int64, taken int) (int64, error) {
 	return s.next(place, after, taken, true)
 }
@@ -129,9 +132,10 @@ func (s *Source) next(place Place, after int64, taken int, keepsOrder bool) (int
 	return join(drawn, place), nil
 }
 
-// beyond returns the tick of an identifier that the next one is above. If another source drew it, whose clock is
-// ahead, that one has drawn more, and what was removed of it is in no index. So the next one is at a random distance:
-// less, the further they are ahead of the clock already, and none from pastOthers on.
+// beyond returns the tick of an identifier that the next one is above. If another source drew it,
+// whose clock is ahead, that one has drawn more, and what was removed of it is in no index. So the
+// next one is at a random distance: less, the further they are ahead of the clock already, and
+// none from pastOthers on.
 func (s *Source) beyond(place Place, others int64) int64 {
 	room := (s.clock + pastOthers - others) / parts
 	if others <= s.last[place] || others <= s.clock+lead || room < 1 {

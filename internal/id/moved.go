@@ -30,12 +30,12 @@ const (
 	Probes = 8
 )
 
-// OfOld returns the identifier in a place of what had an old identifier from 1 to MaxOld. The order
-// of identifiers is that of the old ones.
+// OfOld returns the identifier in a place of what had an old identifier from 1 to MaxOld. The
+// order of identifiers is that of the old ones.
 func OfOld(old int64, place Place) int64 { return join(movedTicks+old, place) }
 
-// OfOldText returns an identifier in a place of what had another old identifier. Two texts may have
-// the same one; the caller then takes that of the next probe, from 0 to Probes - 1.
+// OfOldText returns an identifier in a place of what had another old identifier. Two texts may
+// have the same one; the caller then takes that of the next probe, from 0 to Probes - 1.
 func OfOldText(old string, place Place, probe int) int64 {
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(old))
@@ -64,12 +64,12 @@ func IsMoved(id int64) bool {
 	return ticks > movedTicks && ticks < drawnTicks
 }
 
-// TimeOf returns the time that the clock of a source showed when it drew an identifier, or a later one
-// if identifiers ran ahead of it.
+// TimeOf returns the time that the clock of a source showed when it drew an identifier, or a later
+// one if identifiers ran ahead of it.
 func TimeOf(id int64) time.Time { return epoch.Add(time.Duration(id>>PlaceBits) * tick) }
 
-// ParseOld reads an old identifier that is a number from 1 to Max in its usual form: decimal digits
-// without a leading zero.
+// ParseOld reads an old identifier that is a number from 1 to Max in its usual form: decimal
+// digits without a leading zero.
 func ParseOld(text string) (old int64, ok bool) {
 	if text == "" || text[0] < '1' || text[0] > '9' {
 		return 0, false

@@ -7,9 +7,9 @@ import (
 	"github.com/waybook/waybook/internal/chance"
 )
 
-// pastOthers bounds the random gap of a sole source between an identifier of others that is ahead of the
-// clock and its first, in ticks: 17 minutes. For an old file that was put back does not know what was
-// drawn above that one before.
+// pastOthers bounds the random gap of a sole source between an identifier of others that is ahead
+// of the clock and its first, in ticks: 17 minutes. For an old file that was put back does not
+// know what was drawn above that one before.
 const pastOthers = 1 << 16
 
 // NewSoleSource is NewSource for a store that no other process uses at the same time.
@@ -19,10 +19,11 @@ func NewSoleSource(now func() time.Time) *Source {
 	return s
 }
 
-// In returns a function that draws identifiers in a place, for a collection. highest returns the highest identifier
-// that is stored there from another one on. The first of a sole source is above all of them, also those of a process
-// before this one whose clock was ahead.
-func (s *Source) In(ctx context.Context, place Place, highest func(ctx context.Context, from int64) (int64, error)) func(after int64, taken int) (int64, error) {
+// In returns a function that draws identifiers in a place, for a collection. highest returns the
+// highest identifier that is stored there from another one on. The first of a sole source is above
+// all of them, also those of a process before this one whose clock was ahead.
+func (s *Source) In(ctx context.Context, place Place,
+	highest func(ctx context.Context, from int64) (int64, error)) func(after int64, taken int) (int64, error) {
 	return func(after int64, taken int) (int64, error) {
 		if from, isUnmet := s.Unmet(place); isUnmet {
 			last, err := highest(ctx, from)
@@ -35,9 +36,10 @@ func (s *Source) In(ctx context.Context, place Place, highest func(ctx context.C
 	}
 }
 
-// Unmet reports whether a sole source does not know yet what was drawn in a place before it, by a process
-// whose clock may have been ahead. The identifiers that the source draws are not below from. Other
-// sources are not told to ask: beside sources that draw at the same time the answer is soon old.
+// Unmet reports whether a sole source does not know yet what was drawn in a place before it, by a
+// process whose clock may have been ahead. The identifiers that the source draws are not below
+// from. Other sources are not told to ask: beside sources that draw at the same time the answer is
+// soon old.
 func (s *Source) Unmet(place Place) (from int64, isUnmet bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -45,8 +47,8 @@ func (s *Source) Unmet(place Place) (from int64, isUnmet bool) {
 	return join(s.clock, place), s.isSole && !s.hasMet(place)
 }
 
-// Meet says that others drew identifiers in a place up to highest; 0 if all of theirs are below what Unmet
-// returned.
+// Meet says that others drew identifiers in a place up to highest; 0 if all of theirs are below
+// what Unmet returned.
 func (s *Source) Meet(place Place, highest int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

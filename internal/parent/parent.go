@@ -1,5 +1,6 @@
-// Package parent finds the album, the entry or the landmark that a message of the shared contracts names: of comments,
-// photos, recommendations, changes and old identifiers. Each server has those of its own kind.
+// Package parent finds the album, the entry or the landmark that a message of the shared contracts
+// names: of comments, photos, recommendations, changes and old identifiers. Each server has those
+// of its own kind.
 package parent
 
 import (
@@ -8,8 +9,8 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// Of returns the kind and the identifier of what a request names. A request that names only a kind has no identifier, and
-// one that names nothing has no kind.
+// Of returns the kind and the identifier of what a request names. A request that names only a kind
+// has no identifier, and one that names nothing has no kind.
 func Of(request any) (kind typev1.Kind, id int64) {
 	if of, ok := request.(interface{ GetAlbumId() int64 }); ok && of.GetAlbumId() != 0 {
 		return typev1.Kind_KIND_ALBUM, of.GetAlbumId()
@@ -48,8 +49,8 @@ func OfOldID(old *moveinv1.OldIdentifier) typev1.Kind {
 	return old.GetKind()
 }
 
-// OfRecord returns the kind of the resource that a record of an old service is of, or belongs to, and the old identifier
-// of the content that it belongs to.
+// OfRecord returns the kind of the resource that a record of an old service is of, or belongs to,
+// and the old identifier of the content that it belongs to.
 func OfRecord(record *moveinv1.Record) (kind typev1.Kind, parentOldID string) {
 	switch of := record.GetRecord().(type) {
 	case *moveinv1.Record_User, *moveinv1.Record_Session, *moveinv1.Record_Reward:

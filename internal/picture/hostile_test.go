@@ -10,17 +10,12 @@ import (
 	"image/color"
 	"image/jpeg"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 )
 
-var (
-	update = flag.Bool("update", false, "write testdata/replies.txt")
-	// e2e/attack sends the files.
-	folder = flag.String("files", "", "`folder` to write the hostile files to, in the order of testdata/replies.txt")
-)
+var update = flag.Bool("update", false, "write testdata/replies.txt")
 
 const replies = "testdata/replies.txt"
 
@@ -253,11 +248,7 @@ func polyglots(t testing.TB) []hostile {
 // JPEG without anything else. Update the table with -update.
 func TestHostileFilesGetTheRepliesOfTheTable(t *testing.T) {
 	var table strings.Builder
-	files := hostileFiles(t)
-	for i, each := range files {
-		if *folder != "" {
-			must(t, os.WriteFile(filepath.Join(*folder, fmt.Sprintf("%03d", i)), each.file, 0o600))
-		}
+	for _, each := range hostileFiles(t) {
 		p, view, thumbnail, err := makeAll(t, each.file, hostileMemory)
 		var refusal *Refusal
 		reply := ""

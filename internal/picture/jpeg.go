@@ -34,8 +34,8 @@ const (
 // errNoEnd is the error of a truncated file.
 var errNoEnd = errors.New("the file ends before its picture")
 
-// maxScans bounds the passes of a progressive JPEG. Each may cost a walk over all blocks for a few bytes, so a file of
-// 20 MB could keep a decoder busy for an hour. Encoders write about ten.
+// maxScans bounds the passes of a progressive JPEG. Each may cost a walk over all blocks for a few
+// bytes, so a file of 20 MB could keep a decoder busy for an hour. Encoders write about ten.
 const maxScans = 100
 
 // jpegFile is what the segments of a JPEG say.
@@ -74,12 +74,12 @@ func inspectJPEG(file *io.SectionReader) (structure, error) {
 	}
 	return structure{
 		canvas: image.Rect(0, 0, j.width, j.height), open: wholeFile, decode: jpeg.Decode, decoding: j.decodingBytes(),
-		orientation: j.orientation, profile: j.profileParts.join(),
+		orientation: j.orientation, profile: j.profileParts.join(), isGray: len(j.components) == 1,
 	}, nil
 }
 
-// walk reads all segments. It finds segments as image/jpeg does, which skips bytes between them. So it also
-// skips the coded pixels, in which no marker but a restart occurs.
+// walk reads all segments. It finds segments as image/jpeg does, which skips bytes between them.
+// So it also skips the coded pixels, in which no marker but a restart occurs.
 func (j *jpegFile) walk(r *bufio.Reader) error {
 	if _, err := r.Discard(2); err != nil { // the start of the image
 		return err
@@ -136,7 +136,6 @@ func nextMarker(r *bufio.Reader) (byte, error) {
 	}
 }
 
-// take reads a segment.
 func (j *jpegFile) take(marker byte, segment []byte) error {
 	switch {
 	case marker >= markSOF0 && marker <= markSOF2:
@@ -166,7 +165,8 @@ func (j *jpegFile) takeFrame(marker byte, header []byte) error {
 	j.height, j.width = int(binary.BigEndian.Uint16(header[1:])), int(binary.BigEndian.Uint16(header[3:]))
 	for rest := header[componentsAt:]; len(rest) >= componentBytes; rest = rest[componentBytes:] {
 		c := jpegComponent{rest[0], int(rest[1] >> 4), int(rest[1] & 0xf)}
-		if c.horizontal == 0 || c.vertical == 0 || c.horizontal > maxSamplingPerAxis || c.vertical > maxSamplingPerAxis {
+		if c.horizontal == 0 || c.vertical == 0 || c.horizontal > maxSamplingPerAxis ||
+			c.vertical > maxSamplingPerAxis {
 			return errors.New("the sampling of a colour is out of range")
 		}
 		j.components = append(j.components, c)
@@ -179,8 +179,8 @@ func (j *jpegFile) takeFrame(marker byte, header []byte) error {
 	return nil
 }
 
-// decodingBytes returns what image/jpeg allocates: the samples in whole blocks, for a progressive file all
-// coefficients, and the result of a conversion from CMYK or RGB.
+// decodingBytes returns what image/jpeg allocates: the samples in whole blocks, for a progressive
+// file all coefficients, and the result of a conversion from CMYK or RGB.
 func (j *jpegFile) decodingBytes() int64 {
 	first := j.components[0]
 	units := int64(ceil(j.width, 8*first.horizontal)) * int64(ceil(j.height, 8*first.vertical))

@@ -6,8 +6,8 @@ import (
 	"image"
 )
 
-// orientation is how a camera was held: the value of the tag Orientation of EXIF. Values other than 2 to 8 mean
-// that the picture is stored upright.
+// orientation is how a camera was held: the value of the tag Orientation of EXIF. Values other
+// than 2 to 8 mean that the picture is stored upright.
 type orientation uint16
 
 const (
@@ -18,10 +18,12 @@ const (
 	maxOrientation  = 8
 )
 
-// orientationIn returns the orientation in EXIF data, which are a TIFF file: the byte order, the offset of the first
-// directory, and there a count and entries, each with a tag, a type, a count and a value. It is 0 if there is none.
+// orientationIn returns the orientation in EXIF data, which are a TIFF file: the byte order, the
+// offset of the first directory, and there a count and entries, each with a tag, a type, a count
+// and a value. It is 0 if there is none.
 //
-// No library reads it, since the rest of EXIF is not wanted, and is where the parsers of libraries have their faults.
+// No library reads it, since the rest of EXIF is not wanted, and is where the parsers of libraries
+// have their faults.
 func orientationIn(exif []byte) orientation {
 	if len(exif) < tiffHeaderBytes {
 		return 0
@@ -73,6 +75,25 @@ func (o orientation) stored(x, y int, size image.Point) (int, int) {
 		return right - y, x
 	}
 	return x, y
+}
+
+// upright returns a stored picture as it was seen.
+func (o orientation) upright(m *image.RGBA) *image.RGBA {
+	if o < 2 {
+		return m
+	}
+	size := m.Rect.Size()
+	bounds := image.Rectangle{Max: size}
+	if o.swapsAxes() {
+		bounds.Max = image.Pt(size.Y, size.X)
+	}
+	turned := image.NewRGBA(bounds)
+	for y := range turned.Rect.Dy() {
+		for x := range turned.Rect.Dx() {
+			turned.SetRGBA(x, y, m.RGBAAt(o.stored(x, y, size)))
+		}
+	}
+	return turned
 }
 
 // profile is an ICC profile, which says what colours the values of pixels mean.

@@ -1,14 +1,16 @@
-// Package picture turns an uploaded file into the two pictures that are stored beside it: a view and a thumbnail.
+// Package picture turns an uploaded file into the two pictures that are stored beside it: a view
+// and a thumbnail.
 //
-// Inspect reads the structure of a file, not its pixels, and reports how much memory Make takes. The caller
-// reserves that, for example in an admission.Gate, and calls Make, which decodes the file once.
+// Inspect reads the structure of a file, not its pixels, and reports how much memory Make takes.
+// The caller reserves that, for example in an admission.Gate, and calls Make, which decodes the
+// file once.
 //
-// The view and the thumbnail are JPEGs, encoded from pixels: upright, transparent parts white, an animation by its
-// first picture. Of the file's metadata they have the ICC profile only. Make drops EXIF data, comments, and
-// whatever follows the picture.
+// The view and the thumbnail are JPEGs, encoded from pixels: upright, transparent parts white, an
+// animation by its first picture. Of the file's metadata they have the ICC profile only. Make
+// drops EXIF data, comments, and whatever follows the picture.
 //
-// A file may be a valid picture and a script or an archive too. This package does not change the file, so whoever
-// serves it as uploaded must send its content type with nosniff, as an attachment.
+// A file may be a valid picture and a script or an archive too. This package does not change the
+// file, so a server of the original must send its content type with nosniff, as an attachment.
 package picture
 
 import (
@@ -20,7 +22,6 @@ import (
 	"io"
 )
 
-// Format is the format of a file.
 type Format string
 
 // The formats that Inspect accepts.
@@ -30,11 +31,6 @@ const (
 	WebP Format = "WebP"
 	GIF  Format = "GIF"
 )
-
-// ContentType returns the media type of the format.
-func (f Format) ContentType() string {
-	return map[Format]string{JPEG: "image/jpeg", PNG: "image/png", WebP: "image/webp", GIF: "image/gif"}[f]
-}
 
 // Picture is a file that Inspect has accepted.
 type Picture struct {
@@ -50,7 +46,8 @@ type Picture struct {
 
 // structure is what Inspect learns of a file.
 type structure struct {
-	// canvas is the size of the picture as stored. The decoded picture lies on it at an offset, or fills it.
+	// canvas is the size of the picture as stored. The decoded picture lies on it at an offset, or
+	// fills it.
 	canvas image.Rectangle
 	offset image.Point
 	// open returns what decode reads. decode allocates decoding bytes at most.
@@ -85,8 +82,8 @@ const (
 	InspectMemory = 4 << 20
 )
 
-// Inspect reads the structure of a file. It refuses a file whose Memory would exceed maxMemory, since the caller
-// could never reserve it. Errors: *Refusal.
+// Inspect reads the structure of a file. It refuses a file whose Memory would exceed maxMemory,
+// since the caller could never reserve it. Errors: *Refusal.
 func Inspect(ctx context.Context, file *io.SectionReader, maxMemory int64) (p *Picture, err error) {
 	read := newReading(ctx, file)
 	defer func() { err = read.explain(recover(), err) }()
@@ -114,15 +111,17 @@ func Inspect(ctx context.Context, file *io.SectionReader, maxMemory int64) (p *P
 			p.Width, p.Height = p.Height, p.Width
 		}
 		if p.Memory > maxMemory {
-			return nil, refuse(TooLarge, "The picture has %d × %d pixels. This server cannot decode that many in a %s file. "+
-				"Send a smaller picture.", p.Width, p.Height, p.Format)
+			return nil, refuse(TooLarge,
+				"The picture has %d × %d pixels. This server cannot decode that many in a %s file. "+
+					"Send a smaller picture.", p.Width, p.Height, p.Format)
 		}
 		return p, nil
 	}
 	return nil, refuse(NotSupported, "This is %s. Send a JPEG, PNG, WebP or GIF file.", describe(head))
 }
 
-// memoryOf returns what Make allocates. It is at least a byte for each pixel, so that its limit bounds the time too.
+// memoryOf returns what Make allocates. It is at least a byte for each pixel, so that its limit
+// bounds the time too.
 func memoryOf(its structure) int64 {
 	return max(its.decoding, int64(its.canvas.Dx())*int64(its.canvas.Dy())) + makingBytes(its)
 }
@@ -150,7 +149,8 @@ func buffered(file *io.SectionReader) *bufio.Reader {
 // wholeFile is the open of formats whose decoder reads the file as it is.
 func wholeFile(file *io.SectionReader) io.Reader { return buffered(file) }
 
-// reading reads a file for one call. It ends with the context, and remembers why a read failed, since decoders hide it.
+// reading reads a file for one call. It ends with the context, and remembers why a read failed,
+// since decoders hide it.
 type reading struct {
 	ctx    context.Context
 	file   *io.SectionReader

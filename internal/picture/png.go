@@ -102,7 +102,8 @@ func (p *pngFile) take(name string, data []byte) error {
 	return nil
 }
 
-// profileInPNG returns the profile in a chunk: its name, a zero, the method of compression, and the compressed profile.
+// profileInPNG returns the profile in a chunk: its name, a zero, the method of compression, and
+// the compressed profile.
 func profileInPNG(chunk []byte) profile {
 	_, compressed, found := bytes.Cut(chunk, []byte{0})
 	if !found || len(compressed) < 2 {
@@ -119,8 +120,8 @@ func profileInPNG(chunk []byte) profile {
 	return newProfile(data)
 }
 
-// decodingBytes returns what image/png allocates: the pixels, those of the passes of an interlaced file, and two
-// rows of each pass.
+// decodingBytes returns what image/png allocates: the pixels, those of the passes of an interlaced
+// file, and two rows of each pass.
 func (p *pngFile) decodingBytes() int64 {
 	bytesPerPixel := int64(4)
 	switch isWide := p.depth == 16; {

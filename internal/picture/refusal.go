@@ -16,12 +16,13 @@ const (
 	NotSupported Reason = iota + 1
 	// TooLarge means that a decode needs more memory than the caller has in all.
 	TooLarge
-	// Damaged means that the file breaks the rules of its format: it is truncated, or its sizes are wrong.
+	// Damaged means that the file breaks the rules of its format: it is truncated, or its sizes
+	// are wrong.
 	Damaged
 )
 
-// Refusal is the error of a file that its sender has to replace. Any other error of this package is one of the
-// file's reader, of a writer, or of the context.
+// Refusal is the error of a file that its sender has to replace. Any other error of this package
+// is one of the file's reader, of a writer, or of the context.
 type Refusal struct {
 	Reason Reason
 	// Message is for the sender of the file, in whole sentences.
@@ -34,7 +35,6 @@ func refuse(reason Reason, format string, args ...any) *Refusal {
 	return &Refusal{Reason: reason, Message: fmt.Sprintf(format, args...)}
 }
 
-// Error returns the message and the cause.
 func (r *Refusal) Error() string {
 	if r.cause == nil {
 		return r.Message
@@ -47,8 +47,9 @@ type unsupportedError string
 
 func (e unsupportedError) Error() string { return string(e) }
 
-// explain returns the error of a call that has failed with err, or has panicked. A decoder that panics has met a
-// file that its authors did not think of, so the file is refused and the process goes on.
+// explain returns the error of a call that has failed with err, or has panicked. A decoder that
+// panics has met a file that its authors did not think of, so the file is refused and the process
+// goes on.
 func (r *reading) explain(panicked any, err error) error {
 	var refusal *Refusal
 	var ofJPEG jpeg.UnsupportedError

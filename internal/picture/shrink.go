@@ -2,31 +2,12 @@ package picture
 
 import (
 	"image"
+	"image/draw"
 	"math"
 )
 
-// colourChannels is how many bytes a pixel of a plane has that holds whole colours: red, green, blue, and one unused,
-// as image.RGBA has them.
-const colourChannels = 4
-
-// plane is a rectangle of pixels, each of some bytes. Its rows are read in order, and one is valid until the next.
-type plane struct {
-	size     image.Point
-	channels int
-	row      func(y int) []byte
-	// pixels are those of a plane in memory that has no gaps between rows.
-	pixels []byte
-}
-
-// planeOf returns a plane of pixels in memory.
-func planeOf(pixels []byte, stride int, size image.Point, channels int) plane {
-	return plane{size, channels, func(y int) []byte { return pixels[y*stride:][:size.X*channels] }, pixels}
-}
-
-// planes are one plane of grey values or whole colours, or three: brightness and two of colour, maybe of half its size.
-type planes []plane
-
-func (m planes) isGray() bool { return len(m) == 1 && m[0].channels == 1 }
+// pixelBytes is how many bytes a pixel of an image.RGBA has.
+const pixelBytes = 4
 
 // fit returns a size whose longest side has at most that many pixels.
 func fit(size image.Point, longest int) image.Point {
@@ -37,30 +18,20 @@ func fit(size image.Point, longest int) image.Point {
 	return size
 }
 
-// shrunk returns the picture in pixels of its own, with at most that many on its longest side.
-func (m planes) shrunk(longest int) planes {
-	size := fit(m[0].size, longest)
-	shrunk := make(planes, len(m))
-	for i, each := range m {
-		if i > 0 { // a plane of colour
-			size = image.Pt(ceil(fit(m[0].size, longest).X, 2), ceil(fit(m[0].size, longest).Y, 2))
-		}
-		shrunk[i] = each.scaled(size)
-	}
-	return shrunk
-}
-
-// scaled returns the plane in another size. Each pixel is the mean of the area that it covers, which neither leaves out
-// fine lines nor adds seams to edges. The sums are exact: in units in which an old pixel is as wide as the new plane,
-// a new pixel is as wide as the old plane.
-func (p plane) scaled(size image.Point) plane {
-	width := size.X * p.channels
-	pixels := make([]byte, width*size.Y)
-	line, sums := make([]uint64, width), make([]uint64, width)
-	area := uint64(p.size.X) * uint64(p.size.Y)
-	next, room := pixels, p.size.Y
-	for y := range p.size.Y {
-		p.scaleRow(line, p.row(y), size.X)
+// scaled returns a picture on white paper in another size. Each pixel is the mean of the area that
+// it covers, which neither leaves out fine lines nor adds seams to edges. The sums are exact: in
+// units in which an old pixel is as wide as the new picture, a new pixel is as wide as the old
+// one.
+func scaled(m image.Image, paper image.Rectangle, size image.Point) *image.RGBA {
+	made := image.NewRGBA(image.Rectangle{Max: size})
+	row := image.NewRGBA(image.Rect(0, 0, paper.Dx(), 1))
+	line, sums := make([]uint64, made.Stride), make([]uint64, made.Stride)
+	area := uint64(paper.Dx()) * uint64(paper.Dy())
+	next, room := made.Pix, paper.Dy()
+	for y := range paper.Dy() {
+		draw.Draw(row, row.Rect, image.White, image.Point{}, draw.Src)
+		draw.Draw(row, row.Rect, m, paper.Min.Add(image.Pt(0, y)), draw.Over)
+		scaleRow(line, row.Pix, paper.Dx(), size.X)
 		for rest := size.Y; rest > 0; {
 			part := min(rest, room)
 			for i, value := range line {
@@ -74,87 +45,28 @@ func (p plane) scaled(size image.Point) plane {
 				next[i] = byte((sum + area/2) / area)
 			}
 			clear(sums)
-			next, room = next[width:], p.size.Y
+			next, room = next[made.Stride:], paper.Dy()
 		}
 	}
-	return planeOf(pixels, width, size, p.channels)
+	return made
 }
 
-// scaleRow sets line to the sums of the areas that width new pixels cover in a row.
-func (p plane) scaleRow(line []uint64, row []byte, width int) {
-	if p.channels == colourChannels {
-		p.scaleColours(line, row, width)
-		return
-	}
-	at, room, sum := 0, p.size.X, uint64(0)
-	for _, value := range row {
-		rest := width
-		for rest >= room {
-			line[at] = sum + uint64(value)*uint64(room)
-			rest -= room
-			at, room, sum = at+1, p.size.X, 0
-		}
-		sum += uint64(value) * uint64(rest)
-		room -= rest
-	}
-}
-
-func (p plane) scaleColours(line []uint64, row []byte, width int) {
-	at, room := 0, p.size.X
+// scaleRow sets line to the sums of the areas that width new pixels cover in a row of oldWidth
+// pixels.
+func scaleRow(line []uint64, row []byte, oldWidth, width int) {
+	at, room := 0, oldWidth
 	var red, green, blue uint64
-	for ; len(row) >= colourChannels; row = row[colourChannels:] {
+	for ; len(row) >= pixelBytes; row = row[pixelBytes:] {
 		r, g, b := uint64(row[0]), uint64(row[1]), uint64(row[2])
 		rest := width
 		for rest >= room {
 			part := uint64(room)
-			line[at], line[at+1], line[at+2] = red+r*part, green+g*part, blue+b*part
+			line[at], line[at+1], line[at+2], line[at+3] = red+r*part, green+g*part, blue+b*part, 0xff*uint64(oldWidth)
 			rest -= room
-			at, room, red, green, blue = at+colourChannels, p.size.X, 0, 0, 0
+			at, room, red, green, blue = at+pixelBytes, oldWidth, 0, 0, 0
 		}
 		part := uint64(rest)
 		red, green, blue = red+r*part, green+g*part, blue+b*part
 		room -= rest
-	}
-}
-
-// upright returns the picture, which is in memory, as it was seen.
-func (m planes) upright(o orientation) planes {
-	if o < 2 {
-		return m
-	}
-	turned := make(planes, len(m))
-	for i, each := range m {
-		turned[i] = each.upright(o)
-	}
-	return turned
-}
-
-func (p plane) upright(o orientation) plane {
-	size := p.size
-	if o.swapsAxes() {
-		size.X, size.Y = size.Y, size.X
-	}
-	pixels := make([]byte, 0, size.X*size.Y*p.channels)
-	for y := range size.Y {
-		for x := range size.X {
-			fromX, fromY := o.stored(x, y, p.size)
-			pixels = append(pixels, p.row(fromY)[fromX*p.channels:][:p.channels]...)
-		}
-	}
-	return planeOf(pixels, size.X*p.channels, size, p.channels)
-}
-
-// image returns the picture, which is in memory, for an encoder. The fourth byte of a colour does not count there.
-func (m planes) image() image.Image {
-	bounds, first := image.Rectangle{Max: m[0].size}, m[0].pixels
-	switch {
-	case m.isGray():
-		return &image.Gray{Pix: first, Stride: bounds.Dx(), Rect: bounds}
-	case len(m) == 1:
-		return &image.RGBA{Pix: first, Stride: bounds.Dx() * colourChannels, Rect: bounds}
-	}
-	return &image.YCbCr{
-		Y: first, Cb: m[1].pixels, Cr: m[2].pixels, YStride: bounds.Dx(), CStride: m[1].size.X,
-		SubsampleRatio: image.YCbCrSubsampleRatio420, Rect: bounds,
 	}
 }

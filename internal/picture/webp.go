@@ -85,7 +85,6 @@ func (w *webpFile) walk(from, end int64, take func(webpChunk) error) error {
 	return nil
 }
 
-// take reads a chunk of the file.
 func (w *webpFile) take(chunk webpChunk) error {
 	switch chunk.name {
 	case "VP8X":
@@ -143,7 +142,8 @@ func (w *webpFile) data(chunk webpChunk, n int64) ([]byte, error) {
 	return data, err
 }
 
-// measure reads the size of the first picture, which is the size of a file that is not an extended one.
+// measure reads the size of the first picture, which is the size of a file that is not an extended
+// one.
 func (w *webpFile) measure() error {
 	switch w.frame.pixels.name {
 	case "VP8 ":
@@ -204,7 +204,8 @@ func (w *webpFile) decodingBytes() int64 {
 	if w.frame.pixels.name == "VP8L" {
 		return losslessBytes(width, height, w.frame.pixels.length) + webpWorkingBytes
 	}
-	// Planes of 16 × 16 samples and two of 8 × 8, filter parameters and a row of states, and the coded data.
+	// Planes of 16 × 16 samples and two of 8 × 8, filter parameters and a row of states, and the
+	// coded data.
 	units := ((width + 15) / 16) * ((height + 15) / 16)
 	decoding := units*(256+2*64+16) + width + 2*w.frame.pixels.length + webpWorkingBytes
 	if w.frame.hasAlpha() {
@@ -213,17 +214,18 @@ func (w *webpFile) decodingBytes() int64 {
 	return decoding
 }
 
-// losslessBytes returns what x/image/vp8l allocates: pixels twice, three pictures of a pixel for each 4 × 4, and
-// Huffman tables. It decodes 2,600 groups of tables at most. A table of one symbol takes few bits and some
-// 10 kB while it is read; one of all symbols takes some 150 bytes and 60 kB.
+// losslessBytes returns what x/image/vp8l allocates: pixels twice, three pictures of a pixel for
+// each 4 × 4, and Huffman tables. It decodes 2,600 groups of tables at most. A table of one symbol
+// takes few bits and some 10 kB while it is read; one of all symbols takes some 150 bytes and 60
+// kB.
 func losslessBytes(width, height, coded int64) int64 {
 	const pixel = 4
 	tables := min(2500*coded, 40<<20+400*coded, 216<<20)
 	return 2*pixel*width*height + 3*pixel*((width+3)/4)*((height+3)/4) + tables
 }
 
-// decodeWebP decodes a file. The lossy format has the reduced range of values of video, which x/image/webp returns as
-// if it were the full one: black would be dark grey.
+// decodeWebP decodes a file. The lossy format has the reduced range of values of video, which
+// x/image/webp returns as if it were the full one: black would be dark grey.
 func decodeWebP(r io.Reader) (image.Image, error) {
 	decoded, err := webp.Decode(r)
 	switch m := decoded.(type) {
@@ -235,7 +237,8 @@ func decodeWebP(r io.Reader) (image.Image, error) {
 	return decoded, err
 }
 
-// widenRange changes values from 16 to 235 for brightness, and to 240 for colour, into values from 0 to 255.
+// widenRange changes values from 16 to 235 for brightness, and to 240 for colour, into values from
+// 0 to 255.
 func widenRange(m *image.YCbCr) {
 	var brightness, colour [256]byte
 	for i := range 256 {

@@ -26,7 +26,8 @@ const (
 
 // String returns the unit's name in the plural.
 func (u Unit) String() string {
-	return [...]string{Places: "places", Documents: "documents", Bytes: "bytes", Requests: "requests", Records: "records"}[u]
+	return [...]string{Places: "places", Documents: "documents", Bytes: "bytes", Requests: "requests",
+		Records: "records"}[u]
 }
 
 // Reporter receives progress, stage by stage. Only one goroutine may use it.
@@ -50,8 +51,8 @@ func New(out io.Writer) Reporter {
 	return lines
 }
 
-// lineEvery and drawEvery are the shortest times between two lines of a file and of a terminal, apart from notes and ends of
-// stages.
+// lineEvery and drawEvery are the shortest times between two lines of a file and of a terminal,
+// apart from notes and ends of stages.
 const (
 	lineEvery = 5 * time.Second
 	drawEvery = 100 * time.Millisecond
@@ -116,7 +117,8 @@ func (l *Lines) Note(text string) { l.write(l.stage+": "+text, "\n") }
 // Finish writes how much was done, and how fast.
 func (l *Lines) Finish() {
 	elapsed := l.now().Sub(l.began)
-	l.write(fmt.Sprintf("%s: %s in %v, %s", l.stage, l.unit.amount(l.done), elapsed.Round(10*time.Millisecond), l.unit.rate(l.done, elapsed)), "\n")
+	l.write(fmt.Sprintf("%s: %s in %v, %s", l.stage, l.unit.amount(l.done), elapsed.Round(10*time.Millisecond),
+		l.unit.rate(l.done, elapsed)), "\n")
 }
 
 // write writes a line. Errors are ignored, because they must not end the work.
@@ -159,7 +161,6 @@ type Reader struct {
 	bytes int64
 }
 
-// Read reads.
 func (r *Reader) Read(into []byte) (int, error) {
 	if err := r.Context.Err(); err != nil {
 		return 0, err

@@ -10,24 +10,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
-	"github.com/waybook/waybook/internal/longform"
 	"github.com/waybook/waybook/internal/storetest"
 )
-
-func TestConformanceOfAReplica(t *testing.T) {
-	defer goleak.VerifyNone(t)
-	for name, shards := range map[string]int{"one shard": 1, "two shards": 2} {
-		t.Run(name, func(t *testing.T) {
-			storetest.RunWith(t, storetest.Settings{Programs: 30, Many: 300, IsShort: !longform.Selected()}, func(t *testing.T) docstore.Engine {
-				return storetest.NewReplica(t, storetest.ReplicaSettings{Shards: shards})
-			})
-		})
-	}
-}
 
 type note struct {
 	ID   int64  `bson:"_id"`
@@ -150,16 +136,6 @@ func TestADeposedPrimaryLacksWhatTheNewOneWrites(t *testing.T) {
 	expect(t, "the deposed primary", shown(t, other, docstore.Present))
 	expect(t, "a recent read", shown(t, other, recent), 1)
 	expect(t, "the new primary", shown(t, other, docstore.Present), 1)
-}
-
-func TestReplicationThatGoesOnMakesHeldWritesDurable(t *testing.T) {
-	r := storetest.NewReplica(t, storetest.ReplicaSettings{})
-	c := openNotes(t, r)
-	r.Hold(0)
-	expectUnavailable(t, c.Insert(t.Context(), note{ID: 1}))
-	r.Resume(0)
-	expect(t, "the majority", durably(t, c), 1)
-	expect(t, "a linearizable read", shown(t, c, docstore.Linearizable), 1)
 }
 
 func TestAWriteThatWaitsIsDoneWhereverThePrimaryIs(t *testing.T) {
@@ -342,27 +318,4 @@ func TestNoTroubleLosesWhatWasAcknowledged(t *testing.T) {
 			t.Errorf("seed %d: %d of %d, %v", seed, n, len(acknowledged), err)
 		}
 	}
-}
-
-func BenchmarkReplica(b *testing.B) {
-	b.Run("a new one", func(b *testing.B) {
-		for b.Loop() {
-			openNotes(b, storetest.NewReplica(b, storetest.ReplicaSettings{}))
-		}
-	})
-	r := storetest.NewReplica(b, storetest.ReplicaSettings{})
-	c := openNotes(b, r)
-	key := int64(0)
-	b.Run("a write", func(b *testing.B) {
-		for b.Loop() {
-			key++
-			must(b, c.Insert(b.Context(), note{ID: key}))
-		}
-	})
-	b.Run("a hold", func(b *testing.B) {
-		for b.Loop() {
-			r.Hold(0)
-			r.Resume(0)
-		}
-	})
 }

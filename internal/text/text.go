@@ -37,8 +37,8 @@ func IsValid(s string) bool {
 	return true
 }
 
-// IsHalved reports whether a JSON string that encoding/json decodes to s has half of a surrogate pair
-// as an escape, such as \ud800, for which s has U+FFFD.
+// IsHalved reports whether a JSON string that encoding/json decodes to s has half of a surrogate
+// pair as an escape, such as \ud800, for which s has U+FFFD.
 func IsHalved(json []byte, s string) bool {
 	const replaced = "\ufffd"
 	count := strings.Count(s, replaced)
@@ -49,8 +49,8 @@ func IsHalved(json []byte, s string) bool {
 	return count > bytes.Count(json, []byte(replaced))+bytes.Count(escapes, []byte(`\ufffd`))
 }
 
-// Beginning returns a text, or at most the first most bytes of it, at the end of a character, and an
-// ellipsis.
+// Beginning returns a text, or at most the first most bytes of it, at the end of a character, and
+// an ellipsis.
 func Beginning(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -61,24 +61,25 @@ func Beginning(s string, most int) string {
 	return s[:most] + "…"
 }
 
-// isVisible reports whether a character shows something: it is no space, no control character, and by Unicode's
-// DerivedCoreProperties not Default_Ignorable_Code_Point. Other characters are blank by their drawing: the Braille
-// pattern without dots, the null notehead, and the filler of Khitan.
+// isVisible reports whether a character shows something: it is no space, no control character, and
+// by Unicode's DerivedCoreProperties not Default_Ignorable_Code_Point. Other characters are blank
+// by their drawing: the Braille pattern without dots, the null notehead, and the filler of Khitan.
 func isVisible(r rune) bool {
 	switch r {
 	case 0x2800, 0x1D159, 0x16FE4:
 		return false
 	}
-	return !unicode.IsSpace(r) && !unicode.In(r, unicode.Z, unicode.C, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+	return !unicode.IsSpace(r) && !unicode.In(r, unicode.Z, unicode.C, unicode.Other_Default_Ignorable_Code_Point,
+		unicode.Variation_Selector)
 }
 
 // IsBlank reports whether s has nothing to see: only spaces, control characters and invisible
 // characters such as U+200B or U+3164. An empty string is blank.
 func IsBlank(s string) bool { return !strings.ContainsFunc(s, isVisible) }
 
-// IsDisguised reports whether a name can look like another one by what shows nothing: a blank at an end or beside
-// another, an invisible character, or one that changes the direction of text. The joiners of emoji and of scripts that
-// need them are no disguise.
+// IsDisguised reports whether a name can look like another one by what shows nothing: a blank at
+// an end or beside another, an invisible character, or one that changes the direction of text. The
+// joiners of emoji and of scripts that need them are no disguise.
 func IsDisguised(name string) bool {
 	before := ' '
 	for _, r := range name {
@@ -97,7 +98,8 @@ func IsDisguised(name string) bool {
 // maySelect reports whether a joiner or a variation selector after a character may show something.
 func maySelect(r rune) bool {
 	if unicode.IsLetter(r) {
-		return !unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Bopomofo)
+		return !unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Han, unicode.Hiragana,
+			unicode.Katakana, unicode.Hangul, unicode.Bopomofo)
 	}
 	return unicode.In(r, unicode.S, unicode.M)
 }

@@ -2,5 +2,6 @@
 
 package upload
 
-// machineMemory returns how many bytes of memory the machine has: here, as much as the default needs.
+// machineMemory returns how many bytes of memory the machine has: here, as much as the default
+// needs.
 func machineMemory() int64 { return unknownMemory }

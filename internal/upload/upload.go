@@ -1,7 +1,8 @@
-// Package upload receives pictures that users send, makes the smaller pictures of them, and stores their files. It does
-// not know what they are for.
+// Package upload receives pictures that users send, makes the smaller pictures of them, and stores
+// their files. It does not know what they are for.
 //
-// A file on its way is a temporary one, and never whole in memory. A decode waits until its memory is free.
+// A file on its way is a temporary one, and never whole in memory. A decode waits until its memory
+// is free.
 package upload
 
 import (
@@ -12,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"time"
 
@@ -26,7 +28,8 @@ import (
 )
 
 const (
-	// maxFiles is how many files are on their way at a time, which bounds the temporary files. As many again wait.
+	// maxFiles is how many files are on their way at a time, which bounds the temporary files. As
+	// many again wait.
 	maxFiles = 64
 	// longestWait is how long a file waits to begin, and a picture for its memory.
 	longestWait = 30 * time.Second
@@ -45,6 +48,8 @@ type Flags struct {
 	MaxBytes int64
 	// Memory is how much memory decodes take at a time; 0 for a default.
 	Memory int64
+	// Folder has the temporary files; "" is that of the system.
+	Folder string
 }
 
 const (
@@ -55,15 +60,14 @@ const (
 	unknownMemory = 4 * defaultMemory
 )
 
-// Register declares the flags, with their defaults.
 func (f *Flags) Register(flags *flag.FlagSet) {
 	flags.Int64Var(&f.MaxBytes, MaxBytesFlag, defaultMaxBytes,
 		"largest size of an uploaded photo in `bytes`; 0 refuses uploads")
-	flags.Int64Var(&f.Memory, "photo-memory", 0, "memory in `bytes` for the photos that are decoded at a time; others wait; "+
-		"0 for a quarter of the machine's memory, at most 512 MiB")
+	flags.Int64Var(&f.Memory, "photo-memory", 0,
+		"memory in `bytes` for the photos that are decoded at a time; others wait; "+
+			"0 for a quarter of the machine's memory, at most 512 MiB")
 }
 
-// Check reports a setting out of its range.
 func (f Flags) Check() error {
 	if f.MaxBytes < 0 || f.Memory < 0 {
 		return fmt.Errorf("-%s and -photo-memory must not be negative", MaxBytesFlag)
@@ -71,8 +75,25 @@ func (f Flags) Check() error {
 	return nil
 }
 
+// temporary is the pattern of the names of temporary files.
+const temporary = "waybook-upload-*"
+
+// Clear makes a folder for temporary files, and deletes those of a process that was killed.
+func Clear(folder string) error {
+	const ownersOnly = 0o700
+	if err := os.MkdirAll(folder, ownersOnly); err != nil {
+		return err
+	}
+	left, err := filepath.Glob(filepath.Join(folder, temporary))
+	for _, path := range left {
+		err = errors.Join(err, os.Remove(path))
+	}
+	return err
+}
+
 // Receiver receives files. It may be used concurrently. A nil Receiver refuses all.
 type Receiver struct {
+	folder                 string
 	maxBytes               int64
 	files, decodes, memory *admission.Gate
 }
@@ -87,11 +108,13 @@ func New(flags Flags, metrics *process.Metrics) *Receiver {
 		memory = min(defaultMemory, machineMemory()/4)
 	}
 	r := &Receiver{
+		folder:   flags.Folder,
 		maxBytes: flags.MaxBytes,
 		files:    admission.New(admission.Limits{Slots: maxFiles, Queue: maxFiles, Wait: longestWait}),
 		// Half of the processors decode, so that other calls find one.
-		decodes: admission.New(admission.Limits{Slots: int64(max(1, runtime.GOMAXPROCS(0)/2)), Queue: maxFiles, Wait: longestWait}),
-		memory:  admission.New(admission.Limits{Slots: memory, Queue: maxFiles, Wait: longestWait}),
+		decodes: admission.New(admission.Limits{Slots: int64(max(1, runtime.GOMAXPROCS(0)/2)), Queue: maxFiles,
+			Wait: longestWait}),
+		memory: admission.New(admission.Limits{Slots: memory, Queue: maxFiles, Wait: longestWait}),
 	}
 	metrics.CountGate("uploads", r.files)
 	metrics.CountGate("photo decodes", r.decodes)
@@ -116,8 +139,8 @@ type File struct {
 	parts    map[blob.Kind]*os.File
 }
 
-// Receive receives a file in pieces that next returns until io.EOF. The caller closes it. Errors: UPLOADS_OFF,
-// PHOTO_TOO_LARGE, admission.ErrFull, and those of next.
+// Receive receives a file in pieces that next returns until io.EOF. The caller closes it. Errors:
+// UPLOADS_OFF, PHOTO_TOO_LARGE, admission.ErrFull, and those of next.
 func (r *Receiver) Receive(ctx context.Context, next func() ([]byte, error)) (_ *File, err error) {
 	if r == nil {
 		return nil, Off("this server takes no photos (-%s)", MaxBytesFlag)
@@ -146,7 +169,8 @@ func (r *Receiver) Receive(ctx context.Context, next func() ([]byte, error)) (_ 
 			return nil, err
 		}
 		if f.Size += int64(len(piece)); f.Size > r.maxBytes {
-			return nil, apierror.New(codes.InvalidArgument, "PHOTO_TOO_LARGE", "A photo has at most %s.", sizeText(r.maxBytes))
+			return nil, apierror.New(codes.InvalidArgument, "PHOTO_TOO_LARGE", "A photo has at most %s.",
+				sizeText(r.maxBytes))
 		}
 		_, _ = sum.Write(piece) // never fails
 		if _, err := original.Write(piece); err != nil {
@@ -166,7 +190,7 @@ func sizeText(size int64) string {
 
 // create makes the temporary file of a part. It has no name where a file without one can be used.
 func (f *File) create(kind blob.Kind) (*os.File, error) {
-	part, err := os.CreateTemp("", "waybook-upload-*")
+	part, err := os.CreateTemp(f.receiver.folder, temporary)
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +213,8 @@ func (f *File) Close() (err error) {
 	return err
 }
 
-// Make makes the view and the thumbnail. Errors: PHOTO_NOT_SUPPORTED, PHOTO_TOO_LARGE, PHOTO_DAMAGED, admission.ErrFull.
+// Make makes the view and the thumbnail. Errors: PHOTO_NOT_SUPPORTED, PHOTO_TOO_LARGE,
+// PHOTO_DAMAGED, admission.ErrFull.
 func (f *File) Make(ctx context.Context) error {
 	err := f.make(ctx)
 	refusal, isRefused := errors.AsType[*picture.Refusal](err)
@@ -230,9 +255,10 @@ func (f *File) make(ctx context.Context) error {
 	return inspected.Make(ctx, view, thumbnail)
 }
 
-// Put stores some of the files, those that Make made too, under an identifier of draw that no others have, and returns
-// it. If it fails, it leaves none, or some that a blob.Sweep deletes.
-func (f *File) Put(ctx context.Context, store blob.Store, draw docstore.Draw, kinds ...blob.Kind) (file int64, err error) {
+// Put stores some of the files, those that Make made too, under an identifier of draw that no
+// others have, and returns it. If it fails, it leaves none, or some that a blob.Sweep deletes.
+func (f *File) Put(ctx context.Context, store blob.Store, draw docstore.Draw,
+	kinds ...blob.Kind) (file int64, err error) {
 	for taken := range maxDraws {
 		if file, err = draw(file, taken); err != nil {
 			return 0, err
@@ -258,8 +284,8 @@ func (f *File) putAll(ctx context.Context, store blob.Store, file int64, kinds [
 	return nil
 }
 
-// Delete deletes files that nothing names, also if the call has ended. The next blob.Sweep deletes those that it
-// cannot.
+// Delete deletes files that nothing names, also if the call has ended. The next blob.Sweep deletes
+// those that it cannot.
 func Delete(ctx context.Context, store blob.Store, file int64, kinds ...blob.Kind) (err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()

@@ -29,14 +29,16 @@ const (
 
 // Summary is the result of a run.
 type Summary struct {
-	// Same, Allowed and Different count requests by their replies. Trouble counts lines that were not compared.
+	// Same, Allowed and Different count requests by their replies. Trouble counts lines that were
+	// not compared.
 	Same      int64 `json:"same"`
 	Allowed   int64 `json:"allowed"`
 	Different int64 `json:"different"`
 	Trouble   int64 `json:"trouble"`
 	// Rules counts the replies in which each rule allowed a difference.
 	Rules map[string]int64 `json:"rules"`
-	// Differences are the first ones of each operation; NotShown counts the others. Troubles are the first ones.
+	// Differences are the first ones of each operation; NotShown counts the others. Troubles are
+	// the first ones.
 	Differences []Finding        `json:"differences"`
 	NotShown    map[string]int64 `json:"not_shown"`
 	Troubles    []Finding        `json:"troubles"`
@@ -56,12 +58,15 @@ type Options struct {
 	Zone     *time.Location // of times that name none
 }
 
-// Run sends each line of a file to both servers and compares the replies; "-" is stdin. If it fails after the first line,
-// the Summary has the lines before.
-func Run(ctx context.Context, options Options, file string, stdin io.Reader, report progress.Reporter) (_ Summary, err error) {
+// Run sends each line of a file to both servers and compares the replies; "-" is stdin. If it
+// fails after the first line, the Summary has the lines before.
+func Run(ctx context.Context, options Options, file string, stdin io.Reader,
+	report progress.Reporter) (_ Summary, err error) {
 	r := &run{
-		Options: options, reads: map[string]bool{}, comparer: comparer{options.Zone, map[id]int64{}, map[id]int64{}}, shown: map[string]int{},
-		summary: Summary{Rules: map[string]int64{}, Differences: []Finding{}, NotShown: map[string]int64{}, Troubles: []Finding{}},
+		Options: options, reads: map[string]bool{}, comparer: comparer{options.Zone, map[id]int64{}, map[id]int64{}},
+		shown: map[string]int{},
+		summary: Summary{Rules: map[string]int64{}, Differences: []Finding{}, NotShown: map[string]int64{},
+			Troubles: []Finding{}},
 		client: http.Client{
 			Transport:     &http.Transport{MaxIdleConnsPerHost: concurrency},
 			Timeout:       options.Timeout,
@@ -89,7 +94,8 @@ type run struct {
 	client   http.Client
 	comparer comparer
 	summary  Summary
-	// shown counts the differences of each operation, and silence the requests in a row without a readable reply.
+	// shown counts the differences of each operation, and silence the requests in a row without a
+	// readable reply.
 	shown   map[string]int
 	silence int
 }
@@ -164,7 +170,8 @@ func (r *run) judge(a asked) error {
 		if r.silence++; r.silence < maxSilence {
 			return nil
 		}
-		return fmt.Errorf("%d requests in a row got no readable reply; stopped at line %d: %w", r.silence, a.Line, a.err)
+		return fmt.Errorf("%d requests in a row got no readable reply; stopped at line %d: %w", r.silence, a.Line,
+			a.err)
 	}
 	r.silence = 0
 	differences, rules := r.comparer.compare(a.function, a.old, a.new)
@@ -189,8 +196,8 @@ func (r *run) judge(a asked) error {
 	return nil
 }
 
-// parse returns the function of a request, and its parameters encoded again: every server reads the same in them, so
-// that no read of one is a write of another.
+// parse returns the function of a request, and its parameters encoded again: every server reads
+// the same in them, so that no read of one is a write of another.
 func (r *run) parse(request string) (name, query string, err error) {
 	values, err := url.ParseQuery(request)
 	if err != nil {
@@ -200,7 +207,8 @@ func (r *run) parse(request string) (name, query string, err error) {
 	for name, all := range values {
 		folded := strings.ToLower(name)
 		if !plainName.MatchString(name) || len(all) > 1 || seen[folded] {
-			return "", "", fmt.Errorf("the parameter %q is repeated, or has other characters than letters, digits and _", name)
+			return "", "", fmt.Errorf("the parameter %q is repeated, or has other characters than letters, "+
+				"digits and _", name)
 		}
 		seen[folded] = true
 	}
@@ -210,13 +218,15 @@ func (r *run) parse(request string) (name, query string, err error) {
 	return name, values.Encode(), nil
 }
 
-// Server is the address of a server, such as https://old.example/legacy, with or without /API.php at its end.
+// Server is the address of a server, such as https://old.example/legacy, with or without /API.php
+// at its end.
 type Server struct{ url.URL }
 
 // UnmarshalText reads the value of an argument.
 func (s *Server) UnmarshalText(text []byte) error {
 	base, err := url.Parse(string(text))
-	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.User != nil || base.RawQuery != "" || base.ForceQuery || base.Fragment != "" {
+	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.User != nil ||
+		base.RawQuery != "" || base.ForceQuery || base.Fragment != "" {
 		return errors.New("want the address of a server, such as https://old.example, without a password and a query")
 	}
 	base.Path = strings.TrimRight(strings.TrimSuffix(base.Path, edge.Path), "/") + edge.Path

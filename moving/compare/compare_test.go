@@ -58,7 +58,9 @@ func TestEachRuleAllowsItsDifferencesAndNoOthers(t *testing.T) {
 		{"numbers", "getAlbum", "<lat>25.0330</lat>", "<lat>25.033</lat>", []string{"<lat>25.0331</lat>", "<lat>25,033</lat>", "<lat>NaN</lat>"}},
 		{"numbers", "getBlog", "<postDate><month>3</month></postDate>", "<postDate><month>03</month></postDate>", []string{"<postDate>3</postDate>", "<postDate><month>4</month></postDate>"}},
 		{"order", "getAlbum", "<score>1</score><name>a</name>", "<name>a</name><score>1</score>", []string{"<name>a</name>", "<name>a</name><score>1</score><score>1</score>"}},
-		{"images", "getAlbum", "<ownerIcon>http://img.old.example:81/up/a.jpg?v=1</ownerIcon>", "<ownerIcon>up/a.jpg?v=1</ownerIcon>", []string{"<ownerIcon>up/b.jpg?v=1</ownerIcon>", "<ownerIcon>up/a.jpg?v=2</ownerIcon>", "<ownerIcon></ownerIcon>"}},
+		{"images", "getAlbum", "<ownerIcon>http://img.old.example:81/up/a.jpg?v=1</ownerIcon>", "<ownerIcon>up/a.jpg?v=1</ownerIcon>", []string{"<ownerIcon>up/b.jpg?v=1</ownerIcon>", "<ownerIcon>up/a.jpg?v=2</ownerIcon>", "<ownerIcon></ownerIcon>", "<ownerIcon>upload/album/7/8-thumb.jpg</ownerIcon>"}},
+		{"images", "getAlbum", "<thumbnail>up/a.jpg</thumbnail>", "<thumbnail>upload/album/7/8-thumb.jpg</thumbnail>", []string{"<thumbnail>upload/album/7/8.jpg</thumbnail>"}},
+		{"images", "getPOI", "<photo>up/a.jpg</photo>", "<photo>https://new.example/upload/poi/7/8-view.jpg</photo>", nil},
 		{"additions", "getAlbum", "<comments><comment1><comment>a</comment></comment1></comments>", "<ownerID>7</ownerID><comments><comment1><commentID>5</commentID><comment>a</comment></comment1></comments>", []string{
 			"<commentID>5</commentID><comments><comment1><comment>a</comment></comment1></comments>", "<authorID>7</authorID><comments><comment1><comment>a</comment></comment1></comments>",
 		}},

@@ -20,14 +20,20 @@ import (
 )
 
 var (
-	// identifiers are the elements with an identifier that a move may change, and a letter for its kind.
-	identifiers = map[string]byte{"albumID": 'a', "blogID": 'b', "replyBlogID": 'b', "POIID": 'l', "photoID": 'p', "commentID": 'c'}
-	// optional are the elements that may be absent, with their defaults (rules 4.9, 4.14, 7.5 and 7.19).
+	// identifiers are the elements with an identifier that a move may change, and a letter for its
+	// kind.
+	identifiers = map[string]byte{"albumID": 'a', "blogID": 'b', "replyBlogID": 'b', "POIID": 'l', "photoID": 'p',
+		"commentID": 'c'}
+	// optional are the elements that may be absent, with their defaults (rules 4.9, 4.14, 7.5 and
+	// 7.19).
 	optional = map[string]string{
-		"photos": "", "comments": "", "vote": "", "authorReply": "", "replyBlogID": "0", "zoomLevel": "14", "mapType": "1",
+		"photos": "", "comments": "", "vote": "", "authorReply": "", "replyBlogID": "0", "zoomLevel": "14",
+		"mapType": "1",
 	}
 	position  = regexp.MustCompile(`\d+`)   // in the name of an item, such as photo2
 	plainName = regexp.MustCompile(`^\w+$`) // of a parameter that every server reads alike
+	// uploaded is the address of a photo whose file Waybook has.
+	uploaded = regexp.MustCompile(`(^|/)upload/(album|poi)/\d+/\d+-(thumb|view)\.jpg$`)
 )
 
 // element is an element of a reply. Attributes and comments never count.
@@ -78,7 +84,8 @@ func parseReply(body []byte) (*element, error) {
 	if err := decoder.Decode(root); err != nil {
 		return nil, fmt.Errorf("the reply is no XML: %w", err)
 	}
-	if _, err := decoder.Token(); err != io.EOF || body[0] != '<' || root.name() != "response" || root.child("status") == "" {
+	if _, err := decoder.Token(); err != io.EOF || body[0] != '<' || root.name() != "response" ||
+		root.child("status") == "" {
 		return nil, errors.New("the reply is not one response with a status, and nothing else")
 	}
 	return root, nil
@@ -89,8 +96,8 @@ type id struct {
 	number int64
 }
 
-// comparer compares replies. It remembers which identifiers of both servers stand for each other, one for one. Beyond
-// maxPairs, it allows other pairs and forgets them.
+// comparer compares replies. It remembers which identifiers of both servers stand for each other,
+// one for one. Beyond maxPairs, it allows other pairs and forgets them.
 type comparer struct {
 	zone       *time.Location
 	news, olds map[id]int64
@@ -106,12 +113,13 @@ type walk struct {
 	added []id
 }
 
-// compare returns the differences of two replies to a function, and the rules that allowed others. docs/moving-in.md has
-// the rules. No client of the legacy contract relies on what they allow.
+// compare returns the differences of two replies to a function, and the rules that allowed others.
+// docs/moving-in.md has the rules. No client of the legacy contract relies on what they allow.
 func (c *comparer) compare(function string, old, new *element) (differences []string, rules map[string]bool) {
 	w := walk{comparer: c, function: function, isFailed: old.child("status") == "FAILED", rules: map[string]bool{}}
 	if w.isFailed != (new.child("status") == "FAILED") {
-		w.differ("/status", "old %q %q, new %q %q", old.child("status"), old.child("info"), new.child("status"), new.child("info"))
+		w.differ("/status", "old %q %q, new %q %q", old.child("status"), old.child("info"), new.child("status"),
+			new.child("info"))
 		return w.differences, nil
 	}
 	w.element("", old, new)
@@ -128,8 +136,8 @@ func (w *walk) differ(path, format string, args ...any) {
 	w.differences = append(w.differences, strings.TrimPrefix(path, "/")+": "+fmt.Sprintf(format, args...))
 }
 
-// element compares two elements of one name. Clients find children by their names; those of one name stand for each
-// other in their order.
+// element compares two elements of one name. Clients find children by their names; those of one
+// name stand for each other in their order.
 func (w *walk) element(path string, old, new *element) {
 	w.text(path, old, new)
 	places, last := map[string][]int{}, -1
@@ -173,15 +181,17 @@ func (w *walk) text(path string, old, new *element) {
 	}
 }
 
-// form returns the rule for the texts of an element, and whether it allows two to differ. No rule allows another userID:
-// a move keeps the identifiers of users.
+// form returns the rule for the texts of an element, and whether it allows two to differ. No rule
+// allows another userID: a move keeps the identifiers of users.
 func (w *walk) form(name, was, is string) (rule string, isSame bool) {
 	switch name {
 	case "lat", "lng", "category", "score", "zoomLevel", "mapType", "votes", "distance", "year", "month", "day":
 		return "numbers", isSameNumber(was, is)
 	case "time":
 		return "times", isSameTime(was, is, w.zone)
-	case "thumbnail", "photo", "photoPath", "ownerIcon", "authorIcon", "commenterIcon":
+	case "thumbnail", "photo", "photoPath":
+		return "images", uploaded.MatchString(is) || isSameImage(was, is)
+	case "ownerIcon", "authorIcon", "commenterIcon":
 		return "images", isSameImage(was, is)
 	case "info":
 		return "info", w.isFailed
@@ -192,7 +202,8 @@ func (w *walk) form(name, was, is string) (rule string, isSame bool) {
 	return "", was == is
 }
 
-// missing judges a child that only the old reply has, or only the new one, whose parent is given then.
+// missing judges a child that only the old reply has, or only the new one, whose parent is given
+// then.
 func (w *walk) missing(path string, child, parent *element) {
 	standard, isOptional := optional[child.name()]
 	switch {
@@ -203,7 +214,8 @@ func (w *walk) missing(path string, child, parent *element) {
 	case parent == nil:
 		w.differ(path, "only in the old reply: %s", child.shown())
 	case slices.Contains(edge.AddedElements(), w.function+position.ReplaceAllString(path, "")),
-		child.name() == "photo" && parent.child("photoPath") == child.bare(), child.name() == "photoPath" && parent.child("photo") == child.bare():
+		child.name() == "photo" && parent.child("photoPath") == child.bare(), child.name() == "photoPath" &&
+			parent.child("photo") == child.bare():
 		w.rules["additions"] = true
 	default:
 		w.differ(path, "only in the new reply: %s", child.shown())
@@ -238,7 +250,8 @@ func isSameNumber(old, new string) bool {
 func isSameImage(old, new string) bool {
 	was, oldErr := url.Parse(old)
 	is, newErr := url.Parse(new)
-	return oldErr == nil && newErr == nil && was.Path != "" && strings.Trim(was.Path, "/") == strings.Trim(is.Path, "/") && was.RawQuery == is.RawQuery
+	return oldErr == nil && newErr == nil && was.Path != "" &&
+		strings.Trim(was.Path, "/") == strings.Trim(is.Path, "/") && was.RawQuery == is.RawQuery
 }
 
 // isSameTime compares two times to the second, or to the minute if one has no seconds.

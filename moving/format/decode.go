@@ -38,7 +38,8 @@ func (d Decoder) Decode(line []byte) Line {
 	var few [24]given // enough for most records, and not on the heap
 	fields, isObject := fieldsIn(line, few[:0])
 	if !isObject {
-		r.fault(Unreadable, "", "", "this is not a JSON object of at most %d fields; each line must be one complete object", maxFields)
+		r.fault(Unreadable, "", "", "this is not a JSON object of at most %d fields; each line must be one "+
+			"complete object", maxFields)
 		return Line{Faults: r.faults}
 	}
 	kind := Kind("")
@@ -71,8 +72,8 @@ type reading struct {
 	raw []byte
 }
 
-// fault adds a fault, and reports whether it is to be mended by a rule. A fault that is not mended takes the last place
-// if there is none left.
+// fault adds a fault, and reports whether it is to be mended by a rule. A fault that is not mended
+// takes the last place if there is none left.
 func (r *reading) fault(class Class, field string, repair Repair, format string, args ...any) (isMended bool) {
 	if !r.decoder.Repair {
 		repair = ""
@@ -94,8 +95,10 @@ func (r *reading) fault(class Class, field string, repair Repair, format string,
 	return repair != ""
 }
 
-// bad adds a fault of a value in place of which the field's rule may give another, and reports whether it does.
-func (r *reading) bad(f *field, into protoreflect.Message, class Class, path, format string, args ...any) (isMended bool) {
+// bad adds a fault of a value in place of which the field's rule may give another, and reports
+// whether it does.
+func (r *reading) bad(f *field, into protoreflect.Message, class Class, path, format string,
+	args ...any) (isMended bool) {
 	isMended = r.fault(class, path, f.repair, format, args...)
 	if isMended && f.mended.IsValid() {
 		into.Set(f.FieldDescriptor, f.mended)
@@ -216,10 +219,12 @@ type given struct {
 	value []byte
 }
 
-// fieldsIn appends the fields of a JSON object, in their order. The values are parts of data. It reports false
-// if data is no object, or has too many fields. A map of json.RawMessage takes several times as long.
+// fieldsIn appends the fields of a JSON object, in their order. The values are parts of data. It
+// reports false if data is no object, or has too many fields. A map of json.RawMessage takes
+// several times as long.
 func fieldsIn(data []byte, into []given) (_ []given, isObject bool) {
-	d := jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	d := jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowInvalidUTF8(true),
+		jsontext.AllowDuplicateNames(true))
 	if begin, err := d.ReadToken(); err != nil || begin.Kind() != '{' {
 		return nil, false
 	}

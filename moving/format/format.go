@@ -1,6 +1,7 @@
-// Package format reads and writes the files in which an old service's data moves into Waybook: NDJSON, an object in
-// each line. The objects are the records of waybook.movein.v1: its messages declare the fields, and the rules of the
-// fields are the limits. docs/moving-in.md explains the files.
+// Package format reads and writes the files in which an old service's data moves into Waybook:
+// NDJSON, an object in each line. The objects are the records of waybook.movein.v1: its messages
+// declare the fields, and the rules of the fields are the limits. docs/moving-in.md explains the
+// files.
 package format
 
 import (
@@ -23,7 +24,8 @@ import (
 // MaxLineBytes bounds a line.
 const MaxLineBytes = 16 << 20
 
-// Kind says what a line is about, as its field kind says it: the name of a field of moveinv1.Record, or KindEnd.
+// Kind says what a line is about, as its field kind says it: the name of a field of
+// moveinv1.Record, or KindEnd.
 type Kind string
 
 // The kinds.
@@ -45,12 +47,13 @@ const (
 type Line struct {
 	// Kind is empty if the line cannot be read.
 	Kind Kind
-	// Record is nil if the line cannot be read, or is of the kind end. A record with faults has the fields that could
-	// be read.
+	// Record is nil if the line cannot be read, or is of the kind end. A record with faults has
+	// the fields that could be read.
 	Record *moveinv1.Record
 	// End has the number of records of each kind that the export wrote, if the kind is end.
 	End map[Kind]int64
-	// Faults are the faults of the line, at most 20. A record with a fault that was not repaired must not be sent.
+	// Faults are the faults of the line, at most 20. A record with a fault that was not repaired
+	// must not be sent.
 	Faults []Fault
 }
 
@@ -60,7 +63,8 @@ type Fault struct {
 	Field string `json:"field"`
 	// Class is a word for counts, such as too-long.
 	Class Class `json:"class"`
-	// Value is the beginning of the field's value, as the file has it, but for passwords and sessions.
+	// Value is the beginning of the field's value, as the file has it, but for passwords and
+	// sessions.
 	Value string `json:"value"`
 	// Text says what is wrong and what to do.
 	Text string `json:"text"`
@@ -121,7 +125,8 @@ func contentOf(record *moveinv1.Record) (protoreflect.Message, *plan) {
 type Subject struct {
 	// ID identifies the record for people: its identifier, or those of its parent and user.
 	ID string
-	// Parent and ParentID are the content that a photo, a comment, a ballot or a recommendation belongs to.
+	// Parent and ParentID are the content that a photo, a comment, a ballot or a recommendation
+	// belongs to.
 	Parent   Kind
 	ParentID string
 	// UserField is the field that refers to a user, if it does, and UserID the user.
@@ -152,14 +157,15 @@ func SubjectOf(record *moveinv1.Record) (s Subject) {
 	return s
 }
 
-// Complete sets the times that a mended record lacks: a required create_time to that of its parent, and the planned date
-// of an entry to the day of its creation.
+// Complete sets the times that a mended record lacks: a required create_time to that of its
+// parent, and the planned date of an entry to the day of its creation.
 func (d Decoder) Complete(record *moveinv1.Record, parent time.Time) {
 	message, p := contentOf(record)
 	if p == nil {
 		return
 	}
-	if created := p.byName["create_time"]; created != nil && created.required && !message.Has(created.FieldDescriptor) {
+	if created := p.byName["create_time"]; created != nil && created.required &&
+		!message.Has(created.FieldDescriptor) {
 		message.Set(created.FieldDescriptor, protoreflect.ValueOfMessage(timestamppb.New(parent).ProtoReflect()))
 	}
 	if entry := record.GetEntry(); entry != nil && entry.PostDate == nil {

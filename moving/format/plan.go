@@ -38,7 +38,8 @@ type plan struct {
 	kind   Kind
 	fields []*field
 	byName map[string]*field
-	// names are the names of the fields, and oneOf of those of which exactly one is required, for people.
+	// names are the names of the fields, and oneOf of those of which exactly one is required, for
+	// people.
 	names, oneOf string
 }
 
@@ -57,7 +58,8 @@ type field struct {
 	maxLen, maxBytes int
 	// isName says that the text has a visible character.
 	isName bool
-	// pattern matches a text; nil for any. wanted says to people what it matches, or which number is wanted.
+	// pattern matches a text; nil for any. wanted says to people what it matches, or which number
+	// is wanted.
 	pattern *regexp.Regexp
 	wanted  string
 	// min and max bound numbers and items. Each is below 2^53.
@@ -68,13 +70,14 @@ type field struct {
 	parent Kind
 	// object is the plan of an object, or of the items of a list.
 	object *plan
-	// repair is the rule that gives the field the value mended, or none if that is invalid, in place of a bad one.
+	// repair is the rule that gives the field the value mended, or none if that is invalid, in
+	// place of a bad one.
 	repair Repair
 	mended protoreflect.Value
 }
 
-// patterns are those that are no pattern of the field's options. The first is that of protovalidate, the rule email. The
-// account server knows more about hashes.
+// patterns are those that are no pattern of the field's options. The first is that of
+// protovalidate, the rule email. The account server knows more about hashes.
 const (
 	emailPattern = "^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?" +
 		`(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$`
@@ -151,7 +154,8 @@ func newField(of protoreflect.FieldDescriptor) *field {
 	return f
 }
 
-// take takes the rules of protovalidate that the messages have. TestTheDecoderAgreesWithTheServices finds others.
+// take takes the rules of protovalidate that the messages have.
+// TestTheDecoderAgreesWithTheServices finds others.
 func (f *field) take(rules *validate.FieldRules) {
 	text, integer, long := rules.GetString(), rules.GetInt32(), rules.GetInt64()
 	decimal, items := rules.GetDouble(), rules.GetRepeated()
@@ -170,7 +174,8 @@ func (f *field) take(rules *validate.FieldRules) {
 	}
 }
 
-// words returns the words of the enumerations, in the order of their numbers (rules 7.2 and 7.3). 0 has none.
+// words returns the words of the enumerations, in the order of their numbers (rules 7.2 and 7.3).
+// 0 has none.
 func words() map[protoreflect.FullName][]string {
 	return map[protoreflect.FullName][]string{
 		"waybook.blog.v1.BlogType": {"", "0_0", "0_1", "0_2", "0_3", "0_4", "0_5", "0_6", "0_7", "0_8"},

@@ -27,12 +27,14 @@ func standards() map[string]Repair {
 		"title": "empty-text", "name": "empty-text", "content": "empty-text", "text": "empty-text",
 		"description": "empty-text",
 		"category":    "category", "type": "type", "weather": "weather", "zoom_level": "map", "map_type": "map",
-		"lat": "position", "lng": "position", "score": "amount", "reward": "amount", "amount": "amount", "votes": "amount",
+		"lat": "position", "lng": "position", "score": "amount", "reward": "amount", "amount": "amount",
+		"votes":       "amount",
 		"create_time": "time", "update_time": "time", "expire_time": "time", "reply_time": "time",
 	}
 }
 
-// standard returns the value that the field's rule gives in place of a bad one, which is invalid for none.
+// standard returns the value that the field's rule gives in place of a bad one, which is invalid
+// for none.
 func (f *field) standard() protoreflect.Value {
 	switch f.repair {
 	case "empty-text":
@@ -49,12 +51,14 @@ func (f *field) standard() protoreflect.Value {
 	return protoreflect.Value{}
 }
 
-// entity finds the entities that are replaced. Without a semicolon, an address such as ?a=1&copy=2 would have one.
+// entity finds the entities that are replaced. Without a semicolon, an address such as ?a=1&copy=2
+// would have one.
 var entity = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`&(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});`)
 })
 
-// charset mends the charset of a text, and entities. Each text is looked at alone: old tables have several charsets.
+// charset mends the charset of a text, and entities. Each text is looked at alone: old tables have
+// several charsets.
 func (r *reading) charset(value, path string) string {
 	if !r.decoder.Repair {
 		return value
@@ -74,8 +78,8 @@ func (r *reading) charset(value, path string) string {
 	return value
 }
 
-// mendCharset returns a text of a JSON string, raw, in the charset in which it was written. The repair is empty if that
-// is UTF-8.
+// mendCharset returns a text of a JSON string, raw, in the charset in which it was written. The
+// repair is empty if that is UTF-8.
 func mendCharset(raw []byte, value string) (string, Repair) {
 	if !utf8.Valid(raw) {
 		return fromBytes(raw)
@@ -110,10 +114,10 @@ func fromBytes(raw []byte) (string, Repair) {
 	}, text), "latin1"
 }
 
-// fromBig5 returns a text from Big5. It reports false unless all bytes but ASCII are pairs, more than least of them are
-// ideographs, at least half of these frequent ones (the first level of Big5), and enough of these look like nothing in
-// Latin-1: Québécois has pairs, too, but hardly two letters with accents side by side, or signs such as ¥ with a letter
-// after each.
+// fromBig5 returns a text from Big5. It reports false unless all bytes but ASCII are pairs, more
+// than least of them are ideographs, at least half of these frequent ones (the first level of
+// Big5), and enough of these look like nothing in Latin-1: Québécois has pairs, too, but hardly
+// two letters with accents side by side, or signs such as ¥ with a letter after each.
 func fromBig5(raw []byte, least int) (string, bool) {
 	var ideographs, frequent, sure int
 	enough, signs := least, -1 // signs is where the pair before ended, if that begins with a sign
@@ -153,8 +157,8 @@ func fromBig5(raw []byte, least int) (string, bool) {
 	return string(text), ideographs > least && 2*frequent >= ideographs && sure >= enough
 }
 
-// toWindows1252 returns the bytes that a text was before it was taken for Windows-1252, or for Latin-1. It reports false
-// if it was not.
+// toWindows1252 returns the bytes that a text was before it was taken for Windows-1252, or for
+// Latin-1. It reports false if it was not.
 func toWindows1252(value string) (raw []byte, isIt bool) {
 	for _, c := range value {
 		b, isThere := charmap.Windows1252.EncodeRune(c)

@@ -41,7 +41,8 @@ func (r *reading) text(f *field, into protoreflect.Message, path string) {
 	}
 	if f.maxLen > 0 && len(value) > f.maxLen {
 		characters := []rune(value)
-		if len(characters) > f.maxLen && r.fault(TooLong, path, "long-text", "%d characters; at most %d", len(characters), f.maxLen) {
+		if len(characters) > f.maxLen &&
+			r.fault(TooLong, path, "long-text", "%d characters; at most %d", len(characters), f.maxLen) {
 			value = string(characters[:f.maxLen])
 		}
 	}
@@ -57,7 +58,8 @@ func (r *reading) text(f *field, into protoreflect.Message, path string) {
 	}
 }
 
-// bare returns a value that is no text for people: a string without quotes and blanks around it, or other JSON.
+// bare returns a value that is no text for people: a string without quotes and blanks around it,
+// or other JSON.
 func (r *reading) bare(path string) (value string, isText bool) {
 	value, isText = stringOf(r.raw)
 	if !isText {
@@ -81,7 +83,8 @@ func (r *reading) id(f *field, into protoreflect.Message, path string) {
 		into.Set(f.FieldDescriptor, protoreflect.ValueOfString(value))
 	case f.form == formID:
 		r.fault(WrongType, path, "",
-			"%s is no identifier; want a positive number, or a text of at most %d bytes; null for none", shown(r.raw), f.maxBytes)
+			"%s is no identifier; want a positive number, or a text of at most %d bytes; null for none", shown(r.raw),
+			f.maxBytes)
 	case isNumber && err == nil && number <= int64(f.max):
 		into.Set(f.FieldDescriptor, protoreflect.ValueOfInt64(number))
 	case value != "0" || f.required:
@@ -174,8 +177,8 @@ func (r *reading) time(f *field, into protoreflect.Message, path string) {
 // The years 1 and 9999 begin at these seconds since 1970.
 const firstSecond, lastSecond = -62_135_596_800, 253_370_764_800
 
-// parseTime reads RFC 3339, and times as databases print them: with a blank, and without a zone or with its hours. It
-// returns the zero time for others.
+// parseTime reads RFC 3339, and times as databases print them: with a blank, and without a zone or
+// with its hours. It returns the zero time for others.
 func parseTime(value string, zone *time.Location) time.Time {
 	layouts := []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02T15:04:05Z07"}
 	if len(value) == len(time.DateTime) { // it has no zone
@@ -210,7 +213,8 @@ func (r *reading) whole(record *moveinv1.Record) {
 			c.AuthorName = dash
 		}
 	}
-	if c.GetReply() == "" && c.GetReplyTime() != nil && r.fault(Conflict, "reply_time", "reply-time", "there is no reply") {
+	if c.GetReply() == "" && c.GetReplyTime() != nil &&
+		r.fault(Conflict, "reply_time", "reply-time", "there is no reply") {
 		c.ReplyTime = nil
 	}
 }

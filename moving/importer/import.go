@@ -1,5 +1,6 @@
-// Package importer moves the files of an old service into Waybook, which docs/moving-in.md explains: it checks each record
-// alone and against those before it, and sends those that are right to the services.
+// Package importer moves the files of an old service into Waybook, which docs/moving-in.md
+// explains: it checks each record alone and against those before it, and sends those that are
+// right to the services.
 package importer
 
 import (
@@ -21,6 +22,7 @@ import (
 	"github.com/waybook/waybook/moving/format"
 	"github.com/waybook/waybook/moving/linefile"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 )
 
 // Input are the files, and how they are read.
@@ -29,8 +31,12 @@ type Input struct {
 	// Files are the paths, in order; "-" is Stdin, for a check only.
 	Files []string
 	Stdin io.Reader
-	// Scratch is the folder of temporary files, which take some 60 bytes for each record; "" is that of the system.
+	// Scratch is the folder of temporary files, which take some 60 bytes for each record; "" is
+	// that of the system.
 	Scratch string
+	// Photos is the folder in which the addresses of photos begin; nil if their files do not move
+	// in.
+	Photos *os.Root
 	// Problems gets all problems, a JSON object in each line.
 	Problems io.Writer
 }
@@ -40,6 +46,8 @@ type Options struct {
 	Input Input
 	// Service takes the records.
 	Service moveinv1.MoveInServiceClient
+	// Upload takes a file as PhotoService.Upload does.
+	Upload func(context.Context, *photov1.UploadStart, io.Reader) error
 	// IsWhole says that the files are whole, whatever their end records say.
 	IsWhole bool
 	// Verify inserts nothing.
@@ -51,7 +59,8 @@ type Options struct {
 // ErrIncomplete reports files that lack records, or do not say how many they should have.
 var ErrIncomplete = errors.New("the files are incomplete")
 
-// Check reads the files, and reports what they hold and what is wrong. With ErrIncomplete, it returns a report, too.
+// Check reads the files, and reports what they hold and what is wrong. With ErrIncomplete, it
+// returns a report, too.
 func Check(ctx context.Context, input Input, watch progress.Reporter) (*Report, error) {
 	return check(ctx, input, watch, io.Discard)
 }
@@ -85,6 +94,9 @@ func check(ctx context.Context, input Input, watch progress.Reporter, to io.Writ
 				return err
 			}
 		}
+		if err := report.checkFile(input.Photos, l); err != nil {
+			return err
+		}
 		_, err := verdicts.Write(binary.LittleEndian.AppendUint64(nil, uint64(l.verdict)))
 		return cmp.Or(seen.err, err)
 	})
@@ -94,8 +106,8 @@ func check(ctx context.Context, input Input, watch progress.Reporter, to io.Writ
 	return report, report.compare(end, expected)
 }
 
-// Import checks the files, and sends what they hold to the services. If it fails after the check, it returns a report, too.
-// It may be repeated.
+// Import checks the files, and sends what they hold to the services. If it fails after the check,
+// it returns a report, too. It may be repeated.
 func Import(ctx context.Context, options Options, watch progress.Reporter) (_ *Report, err error) {
 	before, err := state(options.Input.Files)
 	if err != nil {
@@ -145,7 +157,8 @@ func state(paths []string) (state string, err error) {
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if path == "-" || err == nil && !info.Mode().IsRegular() {
-			return "", fmt.Errorf("an import reads the files twice, and %s is no regular file; write it to one first", path)
+			return "", fmt.Errorf("an import reads the files twice, and %s is no regular file; write it to one first",
+				path)
 		}
 		if err != nil {
 			return "", err
@@ -159,7 +172,8 @@ func state(paths []string) (state string, err error) {
 func unchanged(paths []string, before string) error {
 	now, err := state(paths)
 	if err == nil && now != before {
-		err = fmt.Errorf("files were changed while they were read; run the command again. Before%s. Now%s", before, now)
+		err = fmt.Errorf("files were changed while they were read; run the command again. Before%s. Now%s", before,
+			now)
 	}
 	return err
 }

@@ -6,12 +6,12 @@ import (
 	"os"
 )
 
-// index is a set of keys with a value each, which is not 0, on disk: a hash table in a scratch file. The first 16 bits of a
-// key's hash name its bucket. A bucket is a part of the file; when it is full, it moves to the end of the file, with twice
-// the room. The kernel caches the file.
+// index is a set of keys with a value each, which is not 0, on disk: a hash table in a scratch
+// file. The first 16 bits of a key's hash name its bucket. A bucket is a part of the file; when it
+// is full, it moves to the end of the file, with twice the room. The kernel caches the file.
 //
-// Two keys with the same 64 bits of a hash count as the same one: among 20 million keys, with a probability of 1 in
-// 100,000. The hash has a new seed in each run.
+// Two keys with the same 64 bits of a hash count as the same one: among 20 million keys, with a
+// probability of 1 in 100,000. The hash has a new seed in each run.
 type index struct {
 	file    scratch
 	seed    maphash.Seed
@@ -21,7 +21,8 @@ type index struct {
 	// held is the bucket in memory, and slots its content: a hash and a value of 8 bytes each.
 	held  *bucket
 	slots []byte
-	// recent has keys that were found, each in the place that its hash says: those of a parent's many children.
+	// recent has keys that were found, each in the place that its hash says: those of a parent's
+	// many children.
 	recent [1 << 16]struct{ hash, value uint64 }
 	// err is the first error. After it, nothing is read or written.
 	err error

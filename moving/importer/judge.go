@@ -14,18 +14,20 @@ import (
 type judge struct {
 	index   *index
 	decoder format.Decoder
-	// hasUsers says that a user came. References before it are not checked, and hasUnchecked says that there was one.
+	// hasUsers says that a user came. References before it are not checked, and hasUnchecked says
+	// that there was one.
 	hasUsers, hasUnchecked bool
 
-	// These are of the record at hand: the line, the hashes that nothing before may have, and what is known of the content
-	// that it belongs to, or of the owner of content.
+	// These are of the record at hand: the line, the hashes that nothing before may have, and what
+	// is known of the content that it belongs to, or of the owner of content.
 	*line
 	hashes []uint64
 	parent known
 }
 
-// known is what the index has of a record, and 0 of what is not there: the creation in seconds since 1970, or 0, and behind
-// that, in 8 bits, that the record is there, and the number of choices in the vote of an entry.
+// known is what the index has of a record, and 0 of what is not there: the creation in seconds
+// since 1970, or 0, and behind that, in 8 bits, that the record is there, and the number of
+// choices in the vote of an entry.
 type known uint64
 
 const (
@@ -33,8 +35,8 @@ const (
 	maskChoices known = 1<<7 - 1
 )
 
-// verdict says whether a record stays, and how it is mended: what it loses, and behind that, in 8 bits, the creation of
-// what it belongs to, in seconds since 1970, for a time that it lacks.
+// verdict says whether a record stays, and how it is mended: what it loses, and behind that, in 8
+// bits, the creation of what it belongs to, in seconds since 1970, for a time that it lacks.
 type verdict uint64
 
 const (
@@ -107,7 +109,8 @@ func (j *judge) compare(record *moveinv1.Record) {
 	case *moveinv1.Record_Ballot:
 		field = of.UserField
 		if choice := r.Ballot.GetChoice(); j.parent != 0 && known(choice) > j.parent&maskChoices { // #nosec G115 -- 1 to 20
-			j.fault(dangling, "choice", fmt.Sprint(choice), fmt.Sprintf("the entry has %d choices", j.parent&maskChoices), "")
+			j.fault(dangling, "choice", fmt.Sprint(choice),
+				fmt.Sprintf("the entry has %d choices", j.parent&maskChoices), "")
 		}
 	case *moveinv1.Record_Recommendation:
 		field = of.UserField
@@ -132,7 +135,8 @@ func (j *judge) fault(class format.Class, field, value, text string, rule format
 	j.Faults = append(j.Faults, format.Fault{Class: class, Field: field, Value: value, Text: text, Repair: rule})
 }
 
-// user checks a reference to a user, if there is one and the files have users. It returns what is known of the user.
+// user checks a reference to a user, if there is one and the files have users. It returns what is
+// known of the user.
 func (j *judge) user(of format.Subject, rule format.Repair) known {
 	if of.UserID == "" || !j.hasUsers {
 		j.hasUnchecked = j.hasUnchecked || of.UserID != ""
@@ -145,7 +149,8 @@ func (j *judge) user(of format.Subject, rule format.Repair) known {
 func (j *judge) refer(field string, kind format.Kind, id string, rule format.Repair) known {
 	found := j.index.get(j.hash(kind, id))
 	if found == 0 {
-		j.fault(dangling, field, id, fmt.Sprintf("no %s %s comes before, or it was left out. %s", kind, id, order), rule)
+		j.fault(dangling, field, id, fmt.Sprintf("no %s %s comes before, or it was left out. %s", kind, id, order),
+			rule)
 	}
 	return known(found)
 }
@@ -158,7 +163,7 @@ func (j *judge) unique(field string, kind format.Kind, id string, rule format.Re
 		j.hashes = append(j.hashes, hash)
 	} else {
 		value := id
-		if field == "idrand" { // whoever has it is logged in
+		if field == "idrand" { // a reader of it could log in
 			value = ""
 		}
 		j.fault("duplicate", field, value, "an earlier record has the same", rule)

@@ -27,7 +27,8 @@ type place struct {
 
 // Report says what the files hold, what is wrong with it, and what became of it.
 type Report struct {
-	// Counts are the numbers of records of each kind, and of lines that are unreadable.
+	// Counts are the numbers of records of each kind, of the files of photos, and of lines that
+	// are unreadable.
 	Counts map[string]Counts `json:"counts"`
 	// Problems are what was not mended, by class, and Repairs what was, by rule.
 	Problems map[string]*Group `json:"problems"`
@@ -104,7 +105,7 @@ func (r *Report) add(at place, record *moveinv1.Record, fault format.Fault) erro
 
 // Kinds returns the kinds that the files have, in order.
 func (r *Report) Kinds() (found []string) {
-	for _, kind := range append(format.Kinds(), format.Kind(format.Unreadable)) {
+	for _, kind := range append(format.Kinds(), fileKind, format.Kind(format.Unreadable)) {
 		if r.Counts[string(kind)] != nil {
 			found = append(found, string(kind))
 		}
@@ -115,8 +116,8 @@ func (r *Report) Kinds() (found []string) {
 // incomplete files have other numbers of records than their end records say, or no end record.
 const incomplete = "incomplete"
 
-// Unmended returns the number of problems that were not mended, apart from those of incomplete files. Of a verification,
-// these are the records that are not stored as the files have them.
+// Unmended returns the number of problems that were not mended, apart from those of incomplete
+// files. Of a verification, these are the records that are not stored as the files have them.
 func (r *Report) Unmended() (count int64) {
 	outcomes := Columns()[4:]
 	for class, group := range r.Problems {
@@ -127,9 +128,10 @@ func (r *Report) Unmended() (count int64) {
 	return count
 }
 
-// compare compares the numbers of records with those of the end records, of which the last is at a place.
+// compare compares the numbers of records with those of the end records, of which the last is at a
+// place.
 func (r *Report) compare(end place, expected map[format.Kind]int64) (wrong error) {
-	fault := format.Fault{Class: incomplete, Text: "the files have no end record, so nobody knows whether they are whole"}
+	fault := format.Fault{Class: incomplete, Text: "the files have no end record, so they may be incomplete"}
 	if end.Kind == "" {
 		end.Kind = format.KindEnd
 		return cmp.Or(r.add(end, nil, fault), ErrIncomplete)

@@ -29,8 +29,8 @@ type Reader struct {
 	at      int64
 }
 
-// Open opens a file whose lines have at most maxLine bytes; "-" is stdin. Its beginning says how it is
-// compressed.
+// Open opens a file whose lines have at most maxLine bytes; "-" is stdin. Its beginning says how
+// it is compressed.
 func Open(path string, stdin io.Reader, maxLine int) (*Reader, error) {
 	file := io.NopCloser(stdin)
 	if path != "-" {
@@ -78,8 +78,8 @@ func unpack(file *bufio.Reader) (*bufio.Reader, error) {
 // ErrLong reports a line above the limit.
 var ErrLong = errors.New("the line is longer")
 
-// Next returns the next line that is not blank, with its number from 1, or io.EOF. The line is valid
-// until the next call. After ErrLong the next line follows; any other error ends the file.
+// Next returns the next line that is not blank, with its number from 1, or io.EOF. The line is
+// valid until the next call. After ErrLong the next line follows; any other error ends the file.
 func (r *Reader) Next() (line []byte, number int64, err error) {
 	for {
 		r.at++

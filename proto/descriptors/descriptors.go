@@ -69,12 +69,15 @@ func Methods() ([]Method, error) {
 		return nil, err
 	}
 	files := set.GetFile()
-	slices.SortFunc(files, func(a, b *descriptorpb.FileDescriptorProto) int { return strings.Compare(a.GetName(), b.GetName()) })
+	slices.SortFunc(files, func(a, b *descriptorpb.FileDescriptorProto) int {
+		return strings.Compare(a.GetName(), b.GetName())
+	})
 	var methods []Method
 	for _, file := range files {
 		for _, service := range file.GetService() {
 			for _, method := range service.GetMethod() {
-				methods = append(methods, Method{"/" + file.GetPackage() + "." + service.GetName() + "/" + method.GetName(), method})
+				methods = append(methods,
+					Method{"/" + file.GetPackage() + "." + service.GetName() + "/" + method.GetName(), method})
 			}
 		}
 	}

@@ -14,8 +14,9 @@ import (
 )
 
 const (
-	// attemptWindow is the length of a window of login attempts, and registrationWindow that of a window of attempts to
-	// register. Windows begin at each full quarter of an hour, and at each full hour.
+	// attemptWindow is the length of a window of login attempts, and registrationWindow that of a
+	// window of attempts to register. Windows begin at each full quarter of an hour, and at each
+	// full hour.
 	attemptWindow      = 15 * time.Minute
 	registrationWindow = time.Hour
 	// attemptGrace is how long a count is kept after its window. It is longer than any
@@ -25,18 +26,21 @@ const (
 	countTimeout = 10 * time.Second
 )
 
-// attemptLimits bound the failed logins in a window, and the attempts to register. The networks around an IPv6 address may have more of each, so
-// that neighbours have room, but not for each of their addresses (admission.Allowance).
+// attemptLimits bound the failed logins in a window, and the attempts to register. The networks
+// around an IPv6 address may have more of each, so that neighbours have room, but not for each of
+// their addresses (admission.Allowance).
 type attemptLimits struct {
-	// pair is for one email address from one client: low enough to stop guessing, high enough for typing errors.
+	// pair is for one email address from one client: low enough to stop guessing, high enough for
+	// typing errors.
 	pair int64
 	// client is for one client address. Many people may share it.
 	client int64
-	// email is for one email address from all clients together. Whoever has many addresses can reach it and lock the
-	// user out, so it is high. NIST SP 800-63B allows at most 100 consecutive failures for an account.
+	// email is for one email address from all clients together. A client with many addresses can
+	// reach it and lock the user out, so it is high. NIST SP 800-63B allows at most 100
+	// consecutive failures for an account.
 	email int64
-	// registrations is for attempts to register from one client address in an hour, failed or not, and
-	// registrationsInAll for those of all; 0 for none.
+	// registrations is for attempts to register from one client address in an hour, failed or not,
+	// and registrationsInAll for those of all; 0 for none.
 	registrations, registrationsInAll int64
 }
 
@@ -44,12 +48,13 @@ func defaultAttemptLimits() attemptLimits {
 	return attemptLimits{pair: 10, client: 100, email: 100}
 }
 
-// limiter limits attempts to log in and to register over all processes that share the store. It counts a login when
-// the password was checked, before the reply reveals the result. So an attempt that nobody judged
-// counts nowhere, and one that a crash leaves uncounted has revealed nothing.
+// limiter limits attempts to log in and to register over all processes that share the store. It
+// counts a login when the password was checked, before the reply reveals the result. So an attempt
+// that was not judged counts nowhere, and one that a crash leaves uncounted has revealed nothing.
 //
-// Right passwords pass the limits as wrong ones do: each changes the same documents. So the store puts
-// both in one order, and concurrent attempts cannot exceed a limit. It may be used concurrently.
+// Right passwords pass the limits as wrong ones do: each changes the same documents. So the store
+// puts both in one order, and concurrent attempts cannot exceed a limit. It may be used
+// concurrently.
 type limiter struct {
 	attempts *docstore.Collection[string, attempts]
 	now      func() time.Time
@@ -68,7 +73,8 @@ type source struct {
 
 // attempt is an attempt to log in or to register.
 type attempt struct {
-	// counters are raised in this order: an attempt that one refuses counts in none of those after it.
+	// counters are raised in this order: an attempt that one refuses counts in none of those after
+	// it.
 	counters []counter
 	// pair is the key of the client in the count of the email address; empty if there is none.
 	pair string
@@ -80,7 +86,8 @@ type attempt struct {
 // counter is what an attempt raises in one document.
 type counter struct {
 	id string
-	// limits are those of all attempts, and of the client and the networks around it, by their keys in the document.
+	// limits are those of all attempts, and of the client and the networks around it, by their
+	// keys in the document.
 	limits map[string]int64
 	// before is the document as it was when the attempt began, or nothing.
 	before []docstore.Stored[attempts]
@@ -110,7 +117,8 @@ func (c counter) raise(a *attempts) {
 // login returns a login attempt that begins now.
 func (l *limiter) login(from source) attempt {
 	a := l.within(attemptWindow)
-	email := counter{id: attemptsID("email", from.emailKey, a.end), limits: map[string]int64{everybody: l.limits.email}}
+	email := counter{id: attemptsID("email", from.emailKey, a.end),
+		limits: map[string]int64{everybody: l.limits.email}}
 	for i, network := range admission.KeysOf(from.client) {
 		key := digestOf(network)
 		email.limits[key] = l.limits.pair * int64(admission.Allowance(i))
@@ -142,8 +150,9 @@ func clientCounter(kind, client string, end time.Time, limit int64) counter {
 	return c
 }
 
-// takeRegistration counts an attempt to register before anything is done for it, or refuses it with TOO_MANY_ATTEMPTS.
-// It raises the count of the client first: a client at its limit uses up nothing that is left for others.
+// takeRegistration counts an attempt to register before anything is done for it, or refuses it
+// with TOO_MANY_ATTEMPTS. It raises the count of the client first: a client at its limit uses up
+// nothing that is left for others.
 func (l *limiter) takeRegistration(ctx context.Context, client string) error {
 	now := l.within(registrationWindow)
 	if client != "" && l.limits.registrations > 0 {
@@ -151,7 +160,8 @@ func (l *limiter) takeRegistration(ctx context.Context, client string) error {
 	}
 	if l.limits.registrationsInAll > 0 {
 		now.counters = append(now.counters, counter{
-			id: attemptsID("registrations", everybody, now.end), limits: map[string]int64{everybody: l.limits.registrationsInAll},
+			id:     attemptsID("registrations", everybody, now.end),
+			limits: map[string]int64{everybody: l.limits.registrationsInAll},
 		})
 	}
 	begun, err := l.look(ctx, now)
@@ -161,7 +171,8 @@ func (l *limiter) takeRegistration(ctx context.Context, client string) error {
 	return l.judged(ctx, begun, false)
 }
 
-// begin begins a login attempt, or refuses it with TOO_MANY_ATTEMPTS before its password costs any work.
+// begin begins a login attempt, or refuses it with TOO_MANY_ATTEMPTS before its password costs any
+// work.
 func (l *limiter) begin(ctx context.Context, from source) (attempt, error) {
 	return l.look(ctx, l.login(from))
 }
@@ -188,9 +199,9 @@ func (l *limiter) look(ctx context.Context, begun attempt) (attempt, error) {
 	return begun, nil
 }
 
-// judged counts an attempt whose password was checked, also if the caller is gone, or refuses it with
-// TOO_MANY_ATTEMPTS. Until it returns, nobody may learn the result. A right password resets the count of its client
-// for the email address.
+// judged counts an attempt whose password was checked, also if the caller is gone, or refuses it
+// with TOO_MANY_ATTEMPTS. Until it returns, the result is not revealed. A right password resets
+// the count of its client for the email address.
 func (l *limiter) judged(ctx context.Context, a attempt, isRight bool) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), countTimeout)
 	defer cancel()

@@ -3,14 +3,17 @@ package account
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/waybook/waybook/internal/platform/apierror"
 	"github.com/waybook/waybook/internal/storetest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 )
 
 func (s *server) isVerified(ctx context.Context, user int64, token string) bool {
@@ -23,45 +26,6 @@ func (s *server) changePassword(ctx context.Context, user int64, token, old, cha
 		ActorId: user, Token: token, OldPassword: old, NewPassword: changed, ClientAddress: "home",
 	})
 	return err
-}
-
-func TestANewPasswordEndsAllSessionsButTheOneThatAsks(t *testing.T) {
-	eachWay(t, func(t *testing.T, b *bench) {
-		s := b.newServer(t)
-		user := s.newUser(t, "a@waybook.example", "first password")
-		asking, other := s.open(t, user).GetToken(), s.open(t, user).GetToken()
-		for i, next := range []string{"second password", "third password"} {
-			old := []string{"first password", "second password"}[i]
-			reply, err := s.ChangePassword(t.Context(), &accountv1.ChangePasswordRequest{
-				ActorId: user, Token: asking, OldPassword: old, NewPassword: next,
-			})
-			if err != nil || reply.GetClosedCount() != 1 {
-				t.Fatal(reply, err)
-			}
-			if !s.isVerified(t.Context(), user, asking) || s.isVerified(t.Context(), user, other) {
-				t.Error("the wrong session is open")
-			}
-			if n := count(t, s.sessions); n != 1 || len(s.list(t, user)) != 1 {
-				t.Errorf("%d sessions are stored, and %d listed", n, len(s.list(t, user)))
-			}
-			wantFault(t, s.logIn(t.Context(), "a@waybook.example", old, "home"), codes.Unauthenticated, "PASSWORD_INCORRECT")
-			if err := s.logIn(t.Context(), "a@waybook.example", next, "home"); err != nil {
-				t.Error(err)
-			}
-			other = s.open(t, user).GetToken()
-			if _, err := s.CloseAllSessions(t.Context(), &accountv1.CloseAllSessionsRequest{UserId: user, KeptToken: asking}); err != nil {
-				t.Error(err)
-			}
-			if !s.isVerified(t.Context(), user, asking) || s.isVerified(t.Context(), user, other) {
-				t.Error("the wrong session is open")
-			}
-			other = s.open(t, user).GetToken()
-		}
-		reply, err := s.CloseAllSessions(t.Context(), &accountv1.CloseAllSessionsRequest{UserId: user})
-		if err != nil || reply.GetClosedCount() != 2 || s.isVerified(t.Context(), user, asking) {
-			t.Errorf("closed %v, %v, want both", reply, err)
-		}
-	})
 }
 
 func TestAKeptSessionIsClosedAsAnyOther(t *testing.T) {
@@ -99,24 +63,6 @@ func TestAKeptSessionIsClosedAsAnyOther(t *testing.T) {
 				t.Error("it is open")
 			}
 		})
-	}
-}
-
-func TestAMovedSessionThatIsKeptIsClosedForGood(t *testing.T) {
-	s := newBench(t).newServer(t)
-	s.wantResults(t, "INSERTED, INSERTED", oldAnn(), oldSession(7, "1"))
-	if err := s.changePassword(t.Context(), 7, tokenNamed("1"), "hashcat", "second password"); err != nil {
-		t.Fatal(err)
-	}
-	if !s.isVerified(t.Context(), 7, tokenNamed("1")) {
-		t.Error("it is closed")
-	}
-	if _, err := s.CloseSession(t.Context(), &accountv1.CloseSessionRequest{UserId: 7, Token: tokenNamed("1")}); err != nil {
-		t.Fatal(err)
-	}
-	s.resultsOf(t, false, oldSession(7, "1"))
-	if s.isVerified(t.Context(), 7, tokenNamed("1")) {
-		t.Error("it is open")
 	}
 }
 
@@ -205,24 +151,203 @@ func TestACrashBetweenAnyTwoWritesOfAChangeKeepsTheSessionThatAsks(t *testing.T)
 	}
 }
 
-func TestAProfileChangesByItsFields(t *testing.T) {
-	s := newBench(t).newServer(t)
-	user := s.newUser(t, "a@waybook.example", "")
-	for _, c := range []struct {
-		request    *accountv1.UpdateProfileRequest
-		name, icon string
-	}{
-		{&accountv1.UpdateProfileRequest{Name: new("Ann"), IconUrl: new("a.jpg")}, "Ann", "a.jpg"},
-		{&accountv1.UpdateProfileRequest{Name: new("Bea")}, "Bea", "a.jpg"},
-		{&accountv1.UpdateProfileRequest{}, "Bea", "a.jpg"},
-		{&accountv1.UpdateProfileRequest{IconUrl: new("")}, "Bea", ""},
-	} {
-		c.request.ActorId = user
-		reply, err := s.UpdateProfile(t.Context(), c.request)
-		if err != nil || reply.GetUser().GetName() != c.name || reply.GetUser().GetIconUrl() != c.icon || reply.GetUser().GetEmail() == "" {
-			t.Errorf("got %v, %v", reply, err)
+func (s *server) disable(t testing.TB, id int64, isDisabled bool) {
+	t.Helper()
+	if _, err := s.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: id, Disabled: proto.Bool(isDisabled)}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestADisabledUserHasNoSessionAndCannotLogIn(t *testing.T) {
+	b := newBench(t)
+	s := b.newServer(t)
+	id := s.newUser(t, "a@waybook.example", "password of a")
+	session := s.open(t, id)
+	b.hashed()
+	s.disable(t, id, true)
+	wantFault(t, s.verifySession(t, session), codes.Unauthenticated, "LOGIN_REQUIRED")
+	wantFault(t, s.logIn(t.Context(), "a@waybook.example", "password of a", "client"), codes.Unauthenticated, "PASSWORD_INCORRECT")
+	if done := b.hashed(); len(done) != 1 {
+		t.Errorf("the refusal took %d hashes, want 1 as any other", len(done))
+	}
+	_, err := s.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: id})
+	wantFault(t, err, codes.Unauthenticated, "LOGIN_REQUIRED")
+	s.disable(t, id, false)
+	wantFault(t, s.verifySession(t, session), codes.Unauthenticated, "LOGIN_REQUIRED")
+	if err := s.logIn(t.Context(), "a@waybook.example", "password of a", "client"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestACrashBetweenAnyTwoWritesOfADeletionIsMendedByTheNext crashes a process at each write in
+// turn, which the store has done or not.
+func TestACrashBetweenAnyTwoWritesOfADeletionIsMendedByTheNext(t *testing.T) {
+	for _, outcome := range []storetest.Outcome{storetest.NotHappened, storetest.Happened} {
+		writes := 0
+		for isOver := false; !isOver; writes++ {
+			b := newBench(t)
+			s := b.newServer(t)
+			s.resultsOf(t, false, someRecords()...)
+			if err := s.logIn(t.Context(), "ann@waybook.example", "hashcat", "home"); err != nil {
+				t.Fatal(err)
+			}
+			s.open(t, 7)
+			other := &accountv1.VerifySessionRequest{UserId: 8, Token: tokenNamed("2")}
+			s.disable(t, 7, true)
+			store, process := storetest.NewMortal(b.store, writes, outcome)
+			dying := (&bench{store: store, now: b.now}).newServer(t)
+			_, err := dying.DeleteUser(t.Context(), &accountv1.DeleteUserRequest{UserId: 7})
+			isOver = !process.Died()
+			if isOver != (err == nil) {
+				t.Fatalf("after %d writes: %v", writes, err)
+			}
+			if u, err := s.users.Get(t.Context(), 7); err == nil && !u.IsDisabled {
+				t.Errorf("after %d writes the user is %v", writes, u)
+			}
+			for range 2 {
+				if _, err := s.DeleteUser(t.Context(), &accountv1.DeleteUserRequest{UserId: 7}); err != nil {
+					t.Fatalf("after %d writes, again: %v", writes, err)
+				}
+			}
+			_, err = s.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: 7})
+			wantFault(t, err, codes.NotFound, "USER_NOT_FOUND")
+			for name, n := range map[string]int64{
+				"sessions": count(t, s.sessions), "rewards": count(t, s.rewards), "users": count(t, s.users),
+			} {
+				if want := map[string]int64{"sessions": 1, "rewards": 1, "users": 1}[name]; n != want {
+					t.Errorf("after %d writes, outcome %v: %d %s, want %d", writes, outcome, n, name, want)
+				}
+			}
+			if err := s.verifySession(t, other); err != nil {
+				t.Errorf("the other user: %v", err)
+			}
+			if _, buried, err := s.moved.OfManyOrGone(t.Context(), []string{"7"}); err != nil || !buried["7"] {
+				t.Errorf("the deletion will be forgotten: %v, %v", buried, err)
+			}
+			s.newUser(t, "ann@waybook.example", "of somebody else") // the address is free
+		}
+		if writes < 4 { // a reward, the burial, the user
+			t.Errorf("only %d writes", writes)
 		}
 	}
-	_, err := s.UpdateProfile(t.Context(), &accountv1.UpdateProfileRequest{ActorId: 1})
-	wantFault(t, err, codes.NotFound, "USER_NOT_FOUND")
+}
+
+// A call that has read a user before the deletion stores what belongs to the user after it.
+func TestASweepRemovesWhatCallsStoreWhileTheirUserIsDeleted(t *testing.T) {
+	for collection, call := range map[string]func(s *server) error{
+		"rewards": func(s *server) error {
+			return s.grant(t, 7, "blog/1")
+		},
+		"sessions": func(s *server) error {
+			_, err := s.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: 7})
+			return err
+		},
+	} {
+		t.Run(collection, func(t *testing.T) {
+			b := newBench(t)
+			s := b.newServer(t)
+			s.wantResults(t, "INSERTED", oldAnn())
+			slow := &bench{now: b.now, store: &storetest.Hooked{Engine: b.store, Write: func(_ context.Context, c storetest.Call, do func() error) error {
+				if c.Collection == collection && c.Verb == "insert" {
+					s.disable(t, 7, true)
+					if _, err := s.DeleteUser(t.Context(), &accountv1.DeleteUserRequest{UserId: 7}); err != nil {
+						t.Error(err)
+					}
+				}
+				return do()
+			}}}
+			if err := call(slow.newServer(t)); err != nil {
+				t.Logf("the call: %v", err)
+			}
+			left := func() int64 {
+				return map[string]int64{
+					"rewards": count(t, s.rewards), "sessions": count(t, s.sessions),
+				}[collection]
+			}
+			if left() != 1 {
+				t.Fatalf("%d documents before the sweep, want that of the call", left())
+			}
+			if err := s.Sweep(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if left() != 0 {
+				t.Errorf("%d documents outlive their user", left())
+			}
+		})
+	}
+}
+
+// listUsers returns the names of the users that a request lists, in pages of two.
+func (s *server) listUsers(t testing.TB, request *accountv1.ListUsersRequest) (names []string) {
+	t.Helper()
+	request.PageSize = 2
+	for {
+		page, err := s.ListUsers(t.Context(), request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, u := range page.GetUsers() {
+			names = append(names, u.GetName())
+		}
+		if request.PageToken = page.GetNextPageToken(); request.PageToken == "" {
+			return names
+		}
+	}
+}
+
+func byNamePrefix(prefix string) *accountv1.ListUsersRequest {
+	return &accountv1.ListUsersRequest{Prefix: &accountv1.ListUsersRequest_NamePrefix{NamePrefix: prefix}}
+}
+
+func byEmailPrefix(prefix string) *accountv1.ListUsersRequest {
+	return &accountv1.ListUsersRequest{Prefix: &accountv1.ListUsersRequest_EmailPrefix{EmailPrefix: prefix}}
+}
+
+func TestUsersAreListedByTheBeginningOfNameOrAddressInAnyLetterCase(t *testing.T) {
+	s := newBench(t).newServer(t)
+	s.resultsOf(t, false,
+		&moveinv1.User{Id: 1, Name: "Ann", Email: "Zed@waybook.example"},
+		&moveinv1.User{Id: 2, Name: "anna", Email: "ann@waybook.example"},
+		&moveinv1.User{Id: 3, Name: "ANNABEL", Email: "Anna.Bel@waybook.example"},
+		&moveinv1.User{Id: 4, Name: "Bann"},
+		&moveinv1.User{Id: 5, Name: "小旅人", Email: "#x@waybook.example"},
+		&moveinv1.User{Id: 6, Name: "小明"},
+	)
+	for _, c := range []struct {
+		request *accountv1.ListUsersRequest
+		want    []string
+	}{
+		{&accountv1.ListUsersRequest{}, []string{"Ann", "anna", "ANNABEL", "Bann", "小旅人", "小明"}},
+		{byNamePrefix("ANN"), []string{"Ann", "anna", "ANNABEL"}},
+		{byNamePrefix("annab"), []string{"ANNABEL"}},
+		{byNamePrefix("小"), []string{"小旅人", "小明"}},
+		{byNamePrefix("="), nil},
+		{byNamePrefix("nn"), nil},
+		{byEmailPrefix("ANN"), []string{"anna", "ANNABEL"}},
+		{byEmailPrefix("ann@waybook.example"), []string{"anna"}},
+		{byEmailPrefix("#"), []string{"小旅人"}}, // and no key of a user without an address
+	} {
+		got := s.listUsers(t, c.request)
+		slices.Sort(got)
+		slices.Sort(c.want)
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%v listed %q, want %q", c.request, got, c.want)
+		}
+	}
+}
+
+func TestARenamedUserIsListedByTheNewNameOnly(t *testing.T) {
+	s := newBench(t).newServer(t)
+	id := s.newUser(t, "a@waybook.example", "")
+	name, email := "Zoë", "z@waybook.example"
+	if _, err := s.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: id, Name: &name, Email: &email}); err != nil {
+		t.Fatal(err)
+	}
+	for request, want := range map[*accountv1.ListUsersRequest]int{
+		byNamePrefix("x"): 0, byNamePrefix("zoË"): 1, byEmailPrefix("a@"): 0, byEmailPrefix("z@"): 1,
+	} {
+		if got := s.listUsers(t, request); len(got) != want {
+			t.Errorf("%v listed %q", request, got)
+		}
+	}
 }

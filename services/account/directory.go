@@ -13,7 +13,8 @@ import (
 const defaultUserPage = 100
 
 // ListUsers returns a page of all users, or of those whose address or nickname begins with a text.
-func (s *server) ListUsers(ctx context.Context, request *accountv1.ListUsersRequest) (*accountv1.ListUsersResponse, error) {
+func (s *server) ListUsers(ctx context.Context,
+	request *accountv1.ListUsersRequest) (*accountv1.ListUsersResponse, error) {
 	where := docstore.All(docstore.IDIndex)
 	if prefix := request.GetNamePrefix(); prefix != "" {
 		where = byName().In(beginningWith(nameKey(prefix)))
@@ -22,7 +23,8 @@ func (s *server) ListUsers(ctx context.Context, request *accountv1.ListUsersRequ
 		where = byEmail().In(beginningWith(emailKey(prefix)))
 	}
 	page, err := s.users.Page(ctx, docstore.Query{
-		Where: where, Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), defaultUserPage, service.MaxPage),
+		Where: where, Token: request.GetPageToken(),
+		Limit: service.PageSize(request.GetPageSize(), defaultUserPage, service.MaxPage),
 	})
 	if err != nil {
 		return nil, err
@@ -39,7 +41,8 @@ func (s *server) ListHiddenUsers(
 	ctx context.Context, request *accountv1.ListHiddenUsersRequest,
 ) (*accountv1.ListHiddenUsersResponse, error) {
 	page, err := s.users.Page(ctx, docstore.Query{
-		Where: byHidden().Is(isHidden), Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), service.MaxPage, service.MaxPage),
+		Where: byHidden().Is(isHidden), Token: request.GetPageToken(),
+		Limit: service.PageSize(request.GetPageSize(), service.MaxPage, service.MaxPage),
 	})
 	if err != nil {
 		return nil, err

@@ -4,13 +4,15 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/platform/apierror"
 	"github.com/waybook/waybook/internal/storetest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
@@ -82,93 +84,6 @@ func TestSessionsAreClosedWhileTheirDeletionHangsOrFails(t *testing.T) {
 	}
 }
 
-func TestSessionsThatCannotBeCountedAreClosed(t *testing.T) {
-	b := newBench(t)
-	whole := b.newServer(t)
-	open := whole.open(t, whole.newUser(t, "", ""))
-	b.store = &storetest.Hooked{Engine: b.store, Read: func(_ context.Context, call storetest.Call, do func() error) error {
-		if call == (storetest.Call{Collection: "sessions", Verb: "scan"}) {
-			return docstore.ErrUnavailable
-		}
-		return do()
-	}}
-	reply, err := b.newServer(t).CloseAllSessions(t.Context(), &accountv1.CloseAllSessionsRequest{UserId: open.GetUserId()})
-	if err != nil || reply.ClosedCount != nil {
-		t.Errorf("got %v, %v", reply, err)
-	}
-	wantFault(t, whole.verifySession(t, open), codes.Unauthenticated, "LOGIN_REQUIRED")
-}
-
-func TestASessionOfAnotherGenerationIsNeitherListedNorVerifiedNorHarmedByClosingIt(t *testing.T) {
-	b := newBench(t)
-	s := b.newServer(t)
-	user := s.newUser(t, "", "")
-	const token = "0123456789abcdef0123456789abcdef"
-	for _, generation := range []int64{-1, 1, 7} {
-		stored := session{
-			ID: tokenID(token), UserID: user, CredentialGeneration: generation, ExpireMillis: b.clock().Add(time.Hour).UnixMilli(),
-		}
-		if err := s.sessions.Insert(t.Context(), stored); err != nil {
-			t.Fatal(err)
-		}
-		wantFault(t, s.verifySession(t, &accountv1.VerifySessionRequest{UserId: user, Token: token}), codes.Unauthenticated, "LOGIN_REQUIRED")
-		if listed := s.list(t, user); len(listed) != 0 {
-			t.Errorf("listed %v", listed)
-		}
-		if _, err := s.CloseSession(t.Context(), &accountv1.CloseSessionRequest{UserId: user, Token: token}); err != nil {
-			t.Error(err)
-		}
-		if n := count(t, s.sessions); n != 0 {
-			t.Errorf("%d sessions are left", n)
-		}
-	}
-}
-
-func TestAHashOfAnotherCostIsRenewedAtLogin(t *testing.T) {
-	// The hash is from the tests of argon2's reference implementation.
-	const foreign = "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
-	b := newBench(t)
-	s := b.newServer(t)
-	s.passwords = newPasswords()
-	id := s.newUser(t, "a@waybook.example", "the old one")
-	session := s.open(t, id)
-	set := func(hash string) {
-		t.Helper()
-		if _, err := s.users.Update(t.Context(), id, func(u *user) error { u.PasswordHash = hash; return nil }); err != nil {
-			t.Fatal(err)
-		}
-	}
-	stored := func() string {
-		t.Helper()
-		u, err := s.users.Get(t.Context(), id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return u.PasswordHash
-	}
-	set(foreign)
-	wantFault(t, s.logIn(t.Context(), "a@waybook.example", "not the password", ""), codes.Unauthenticated, "PASSWORD_INCORRECT")
-	if got := stored(); got != foreign {
-		t.Errorf("a wrong password stored %s", got)
-	}
-	if err := s.logIn(t.Context(), "a@waybook.example", "password", ""); err != nil {
-		t.Fatal(err)
-	}
-	renewed := stored()
-	if !hasPresentCost(renewed) {
-		t.Errorf("stored %s", renewed)
-	}
-	if err := s.logIn(t.Context(), "a@waybook.example", "password", ""); err != nil {
-		t.Fatal(err)
-	}
-	if got := stored(); got != renewed {
-		t.Errorf("the second login stored %s instead of %s", got, renewed)
-	}
-	if err := s.verifySession(t, session); err != nil {
-		t.Errorf("the open session: %v", err)
-	}
-}
-
 func TestARenewedHashReplacesNoNewPassword(t *testing.T) {
 	b := newBench(t)
 	s := b.newServer(t)
@@ -228,5 +143,125 @@ func TestALoginSucceedsIfItsHashCannotBeRenewed(t *testing.T) {
 	reply, err := b.newServer(t).Authenticate(t.Context(), &accountv1.AuthenticateRequest{Email: "a@waybook.example", Password: "the password"})
 	if err != nil || reply.GetUser().GetUserId() != id {
 		t.Errorf("got %v, %v", reply, err)
+	}
+}
+
+// hookInsert calls before and after with the first insert of a session.
+func (b *bench) hookInsert(t *testing.T, before, after func()) *server {
+	t.Helper()
+	isOver := false
+	hooked := &storetest.Hooked{Engine: b.store, Write: func(_ context.Context, call storetest.Call, do func() error) error {
+		if call != (storetest.Call{Collection: "sessions", Verb: "insert"}) || isOver {
+			return do()
+		}
+		isOver = true
+		before()
+		err := do()
+		after()
+		return err
+	}}
+	return (&bench{store: hooked, now: b.now}).newServer(t)
+}
+
+func TestASessionIsClosedByWhatHappensToItsUserWhileItIsOpened(t *testing.T) {
+	for name, happen := range map[string]func(t *testing.T, s *server, user int64){
+		"a new password": func(t *testing.T, s *server, user int64) {
+			t.Helper()
+			if _, err := s.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: user, Password: proto.String("the new one")}); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"all sessions are closed": func(t *testing.T, s *server, user int64) {
+			t.Helper()
+			if _, err := s.CloseAllSessions(t.Context(), &accountv1.CloseAllSessionsRequest{UserId: user}); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"disabled": func(t *testing.T, s *server, user int64) {
+			t.Helper()
+			s.disable(t, user, true)
+		},
+		"disabled and enabled": func(t *testing.T, s *server, user int64) {
+			t.Helper()
+			s.disable(t, user, true)
+			s.disable(t, user, false)
+		},
+		"deleted": func(t *testing.T, s *server, user int64) {
+			t.Helper()
+			s.disable(t, user, true)
+			if _, err := s.DeleteUser(t.Context(), &accountv1.DeleteUserRequest{UserId: user}); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		for _, isLogin := range []bool{false, true} {
+			for _, isBefore := range []bool{true, false} {
+				t.Run(fmt.Sprint(name, ", by a login ", isLogin, ", before the insert ", isBefore), func(t *testing.T) {
+					eachWay(t, func(t *testing.T, b *bench) {
+						s := b.newServer(t)
+						user := s.newUser(t, "a@waybook.example", "the old one")
+						steps := []func(){func() { happen(t, s, user) }, func() {}}
+						if !isBefore {
+							slices.Reverse(steps)
+						}
+						token, err := b.hookInsert(t, steps[0], steps[1]).openBy(t, user, isLogin)
+						if err == nil {
+							err = s.verifySession(t, &accountv1.VerifySessionRequest{UserId: user, Token: token})
+						} else if n := count(t, s.sessions); n != 0 {
+							t.Errorf("%d sessions are left of a refusal", n)
+						}
+						if reason := apierror.From(err).Reason; reason != "LOGIN_REQUIRED" && (reason != "USER_NOT_FOUND" || name != "deleted") {
+							t.Errorf("got %v", err)
+						}
+						if err := s.Sweep(t.Context()); err != nil {
+							t.Fatal(err)
+						}
+						if n := count(t, s.sessions); name == "deleted" && n != 0 {
+							t.Errorf("%d sessions outlive their user", n)
+						} else if name != "deleted" && len(s.list(t, user)) != 0 {
+							t.Error("the session is listed")
+						}
+					})
+				})
+			}
+		}
+	}
+}
+
+// openBy opens a session of a user with the password of the test, or without a password.
+func (s *server) openBy(t *testing.T, user int64, isLogin bool) (token string, err error) {
+	t.Helper()
+	if !isLogin {
+		reply, err := s.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: user})
+		return reply.GetToken(), err
+	}
+	reply, err := s.Authenticate(t.Context(), &accountv1.AuthenticateRequest{Email: "a@waybook.example", Password: "the old one"})
+	return reply.GetToken(), err
+}
+
+func TestASessionThatACrashLeavesOfARefusalIsNotOpen(t *testing.T) {
+	b := newBench(t)
+	s := b.newServer(t)
+	changed, disabled := s.newUser(t, "", ""), s.newUser(t, "", "")
+	if _, err := s.CloseAllSessions(t.Context(), &accountv1.CloseAllSessionsRequest{UserId: changed}); err != nil {
+		t.Fatal(err)
+	}
+	s.disable(t, disabled, true)
+	for owner, generation := range map[int64]int64{changed: 0, disabled: 1} {
+		store, process := storetest.NewMortal(b.store, 1, storetest.NotHappened)
+		dying := (&bench{store: distant{store}, now: b.now}).newServer(t)
+		_, _, err := dying.newSession(t.Context(), owner, &user{ID: owner, CredentialGeneration: generation})
+		if err == nil || !process.Died() {
+			t.Fatalf("it died: %t, %v", process.Died(), err)
+		}
+	}
+	if n := count(t, s.sessions); n != 2 {
+		t.Fatalf("%d sessions are left, want both", n)
+	}
+	for _, isDisabled := range []bool{true, false} {
+		s.disable(t, disabled, isDisabled)
+		if open := append(s.list(t, changed), s.list(t, disabled)...); len(open) != 0 {
+			t.Errorf("these are open: %v", open)
+		}
 	}
 }

@@ -13,7 +13,8 @@ import (
 
 // Authenticate opens a session for the user with the given email address and password. An unknown
 // address, a user without a password and a disabled one take the same work as a wrong password.
-func (s *server) Authenticate(ctx context.Context, request *accountv1.AuthenticateRequest) (*accountv1.AuthenticateResponse, error) {
+func (s *server) Authenticate(ctx context.Context,
+	request *accountv1.AuthenticateRequest) (*accountv1.AuthenticateResponse, error) {
 	from := source{emailKey: emailKey(request.GetEmail()), client: request.GetClientAddress()}
 	var found user
 	var begun attempt
@@ -40,7 +41,8 @@ func (s *server) Authenticate(ctx context.Context, request *accountv1.Authentica
 		return nil, err
 	}
 	if !isRight {
-		return nil, apierror.New(codes.Unauthenticated, "PASSWORD_INCORRECT", "the email address or the password is incorrect")
+		return nil, apierror.New(codes.Unauthenticated, "PASSWORD_INCORRECT",
+			"the email address or the password is incorrect")
 	}
 	opened, token, err := s.newSession(ctx, found.ID, &found)
 	if err != nil {
@@ -50,9 +52,10 @@ func (s *server) Authenticate(ctx context.Context, request *accountv1.Authentica
 	return &accountv1.AuthenticateResponse{User: userProto(found), Session: s.sessionProto(opened), Token: token}, nil
 }
 
-// ChangePassword changes the password of a user who knows the present one. The session that asks stays open, by the
-// write that ends the others.
-func (s *server) ChangePassword(ctx context.Context, request *accountv1.ChangePasswordRequest) (*accountv1.ChangePasswordResponse, error) {
+// ChangePassword changes the password of a user who knows the present one. The session that asks
+// stays open, by the write that ends the others.
+func (s *server) ChangePassword(ctx context.Context,
+	request *accountv1.ChangePasswordRequest) (*accountv1.ChangePasswordResponse, error) {
 	asking, checked, err := s.openSession(ctx, request.GetActorId(), request.GetToken())
 	if err != nil {
 		return nil, err
@@ -96,7 +99,7 @@ var errPasswordReplaced = errors.New("account: the password was replaced")
 
 // renewHash hashes a correct password again if another program made the stored hash, or if it
 // has other cost parameters than new ones. A password of which the stored hash saw only a part is
-// not hashed: nobody has proved the rest. The user's generation stays. If it fails, the login
+// not hashed: the rest is unproved. The user's generation stays. If it fails, the login
 // succeeds all the same, and the next login tries again.
 func (s *server) renewHash(ctx context.Context, u user, password string) {
 	if hasPresentCost(u.PasswordHash) && !u.PasswordIsMoved || !hasSeenAll(u.PasswordHash, password) {

@@ -29,7 +29,8 @@ const (
 type insertion struct {
 	*server
 	now time.Time
-	// userIDs are those of records. present are those who are there, or would be. gone are those who were deleted here.
+	// userIDs are those of records. present are those who are there, or would be. gone are those
+	// who were deleted here.
 	userIDs []int64
 	present map[int64]user
 	gone    map[int64]bool
@@ -62,8 +63,8 @@ type incomer[T any] struct {
 	meet func(stored T)
 }
 
-// MoveIn inserts users, sessions and rewards of an old service. It stores users first, so what belongs to them may
-// be in the same request.
+// MoveIn inserts users, sessions and rewards of an old service. It stores users first, so what
+// belongs to them may be in the same request.
 func (s *server) MoveIn(ctx context.Context, request *moveinv1.MoveInRequest) (*moveinv1.MoveInResponse, error) {
 	i := &insertion{
 		server: s, now: s.now(), present: map[int64]user{}, gone: map[int64]bool{},
@@ -95,7 +96,8 @@ func (s *server) MoveIn(ctx context.Context, request *moveinv1.MoveInRequest) (*
 		}
 	}
 	// In another generation than the first, all sessions of the old service are closed.
-	i.givenSessions.incomers = owned(i, i.givenSessions.incomers, func(u user) bool { return u.CredentialGeneration == 0 })
+	i.givenSessions.incomers = owned(i, i.givenSessions.incomers,
+		func(u user) bool { return u.CredentialGeneration == 0 })
 	i.givenRewards.incomers = owned(i, i.givenRewards.incomers, func(user) bool { return true })
 	if err := i.givenSessions.insert(ctx); err != nil {
 		return nil, err
@@ -113,9 +115,11 @@ func (i *insertion) take(record *moveinv1.Record, result *moveinv1.Result) {
 	case *moveinv1.Record_Reward:
 		id, userID := rewardID(of.Reward.GetUserId(), movedRewardSource+of.Reward.GetId()), of.Reward.GetUserId()
 		i.userIDs = append(i.userIDs, userID)
-		i.givenRewards.add(incomer[reward]{reward{ID: id, Amount: of.Reward.GetAmount()}, userID, result, func(stored reward) {
-			movein.Settle(result, of.Reward, &moveinv1.Reward{Id: of.Reward.GetId(), UserId: userID, Amount: stored.Amount})
-		}})
+		i.givenRewards.add(incomer[reward]{reward{ID: id, Amount: of.Reward.GetAmount()}, userID, result,
+			func(stored reward) {
+				movein.Settle(result, of.Reward,
+					&moveinv1.Reward{Id: of.Reward.GetId(), UserId: userID, Amount: stored.Amount})
+			}})
 	}
 }
 
@@ -141,7 +145,8 @@ func (i *insertion) takeUser(given *moveinv1.User, result *moveinv1.Result) {
 	}
 }
 
-// takeSession adds a session that has not ended. It has the first generation, in which moved sessions are open.
+// takeSession adds a session that has not ended. It has the first generation, in which moved
+// sessions are open.
 func (i *insertion) takeSession(given *moveinv1.Session, result *moveinv1.Result) {
 	end := i.now.Add(i.life.Total)
 	if given.GetExpireTime() != nil {
@@ -180,8 +185,8 @@ func (in *intake[K, T]) add(each incomer[T]) {
 	}
 }
 
-// insert inserts the documents that are not there, and compares the others. If a document is there and a read does not
-// show it, it is not durable yet or another call is deleting it.
+// insert inserts the documents that are not there, and compares the others. If a document is there
+// and a read does not show it, it is not durable yet or another call is deleting it.
 func (in *intake[K, T]) insert(ctx context.Context) error {
 	open := in.incomers
 	for range maxMoveTries {
@@ -237,9 +242,10 @@ func (in *intake[K, T]) insert(ctx context.Context) error {
 	return apierror.New(codes.Aborted, "CONFLICT", "other calls kept changing the same records; retry")
 }
 
-// getOrGone returns the documents that are stored, and the states of those that are deleted. It shows only what no
-// later failure of a server undoes.
-func getOrGone[K docstore.Key, T any](ctx context.Context, c *docstore.Collection[K, T], ids []K) (found []T, gone map[K]int64, err error) {
+// getOrGone returns the documents that are stored, and the states of those that are deleted. It
+// shows only what no later failure of a server undoes.
+func getOrGone[K docstore.Key, T any](ctx context.Context, c *docstore.Collection[K, T],
+	ids []K) (found []T, gone map[K]int64, err error) {
 	if found, err = c.GetMany(ctx, ids, docstore.Durable); err != nil || len(found) == len(ids) {
 		return found, nil, err
 	}
@@ -296,8 +302,8 @@ func (i *insertion) isDeleted(given incomer[user]) bool {
 	return i.gone[given.userID]
 }
 
-// owned returns the sessions or rewards of users who were moved in and may have them, and sets the results of the
-// others. What belonged to a deleted user was deleted with the user.
+// owned returns the sessions or rewards of users who were moved in and may have them, and sets the
+// results of the others. What belonged to a deleted user was deleted with the user.
 func owned[T any](i *insertion, incomers []incomer[T], mayHave func(user) bool) []incomer[T] {
 	return slices.DeleteFunc(incomers, func(each incomer[T]) bool {
 		owner := i.present[each.userID]
@@ -326,11 +332,13 @@ func (i *insertion) userOf(record *moveinv1.User) user {
 	return u
 }
 
-// asMoved returns the record of a stored user. It says as the given one does what that leaves open or what is the same
-// when it is stored. A password that was made here, also when the user logged in with the old one, is not compared.
+// asMoved returns the record of a stored user. It says as the given one does what that leaves open
+// or what is the same when it is stored. A password that was made here, also when the user logged
+// in with the old one, is not compared.
 func (u user) asMoved(given *moveinv1.User) *moveinv1.User {
 	stored := &moveinv1.User{
-		Id: u.ID, Name: u.Name, IconUrl: u.IconURL, Email: u.Email, PasswordHash: u.PasswordHash, CreateTime: timestamppb.New(u.CreateTime),
+		Id: u.ID, Name: u.Name, IconUrl: u.iconURL(), Email: u.Email, PasswordHash: u.PasswordHash,
+		CreateTime: timestamppb.New(u.CreateTime),
 	}
 	if u.PasswordHash != "" && !u.PasswordIsMoved {
 		stored.PasswordHash = given.GetPasswordHash()

@@ -1,7 +1,6 @@
 package account
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -115,7 +114,7 @@ func TestNoFieldOfAMovedRecordIsForgotten(t *testing.T) {
 		results map[protoreflect.Name]string
 	}{
 		{
-			oldAnn(), with(oldAnn(), func(u *moveinv1.User) { u.CreateTime = nil }), func(s *server) (any, error) { return s.users.Get(t.Context(), 7) }, []string{"IsDisabled", "Hidden", "CredentialGeneration", "KeptSession"},
+			oldAnn(), with(oldAnn(), func(u *moveinv1.User) { u.CreateTime = nil }), func(s *server) (any, error) { return s.users.Get(t.Context(), 7) }, []string{"Icon", "IsDisabled", "Hidden", "CredentialGeneration", "KeptSession"},
 			map[protoreflect.Name]string{"id": "REFUSED EMAIL_TAKEN"},
 		},
 		{
@@ -349,24 +348,6 @@ func (s *server) wantMoved(t *testing.T, wasDone bool) {
 		t.Errorf("after the next:\n%v\nwant\n%v", got, want)
 	}
 	s.wantResults(t, strings.Repeat("UNCHANGED, ", 5)+"UNCHANGED", someRecords()...)
-}
-
-// Another call stores the same records before each insert of this one.
-func TestTwoCallsThatInsertTheSameRecordsAgree(t *testing.T) {
-	for collection, want := range map[string]string{
-		"users": strings.Repeat("UNCHANGED, ", 5) + "UNCHANGED", "sessions": "INSERTED, UNCHANGED, UNCHANGED, INSERTED, UNCHANGED, UNCHANGED",
-		"rewards": "INSERTED, INSERTED, UNCHANGED, INSERTED, INSERTED, UNCHANGED",
-	} {
-		b := newBench(t)
-		s := b.newServer(t)
-		slow := &bench{now: b.now, store: &storetest.Hooked{Engine: b.store, Write: func(_ context.Context, c storetest.Call, do func() error) error {
-			if c.Collection == collection && c.Verb == "insert" {
-				s.resultsOf(t, false, someRecords()...)
-			}
-			return do()
-		}}}
-		slow.newServer(t).wantResults(t, want, someRecords()...)
-	}
 }
 
 func TestACrashBetweenAnyTwoWritesOfAnInsertionIsMendedByTheNext(t *testing.T) {

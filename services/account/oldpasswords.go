@@ -36,8 +36,8 @@ const (
 	maxMovedKeyBytes  = 64
 )
 
-// crypt64 are the digits, from 0 to 63, of the texts that phpass and Unix's crypt write. Bcrypt has the same, in
-// another order.
+// crypt64 are the digits, from 0 to 63, of the texts that phpass and Unix's crypt write. Bcrypt
+// has the same, in another order.
 const crypt64 = "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 // errOldForm reports a hash in none of the forms of docs/moving-in.md. It does not
@@ -101,8 +101,8 @@ func parseOldPassword(hash string) (oldPassword, error) {
 	return oldPassword{}, errOldForm
 }
 
-// hasSeenAll reports whether a hash that matches a password has seen all of it, and whether nothing
-// but this password has that hash.
+// hasSeenAll reports whether a hash that matches a password has seen all of it, and whether
+// nothing but this password has that hash.
 func hasSeenAll(hash, password string) bool {
 	return formOf(hash) != accountv1.PasswordForm_PASSWORD_FORM_BCRYPT ||
 		len(password) < bcryptBytes && !strings.Contains(password, "\x00")
@@ -111,7 +111,8 @@ func hasSeenAll(hash, password string) bool {
 func parseBcrypt(hash string) (oldPassword, error) {
 	const saltAndKey = 22 + 31
 	cost, err := bcrypt.Cost([]byte(hash))
-	if err != nil || cost > maxBcryptCost || len(hash) != len("$2y$05$")+saltAndKey || strings.Trim(hash[len("$2y$05$"):], crypt64) != "" {
+	if err != nil || cost > maxBcryptCost || len(hash) != len("$2y$05$")+saltAndKey ||
+		strings.Trim(hash[len("$2y$05$"):], crypt64) != "" {
 		return oldPassword{}, errOldForm
 	}
 	return oldPassword{accountv1.PasswordForm_PASSWORD_FORM_BCRYPT, func(password string) bool {
@@ -146,8 +147,8 @@ func sumOf(sum func() hash.Hash, text string) []byte {
 	return made.Sum(nil)
 }
 
-// parseSum parses hexadecimal digits of a sum, whose number says which, or one or two words, a salt and the
-// digits with "$" between them. The salt may contain "$".
+// parseSum parses hexadecimal digits of a sum, whose number says which, or one or two words, a
+// salt and the digits with "$" between them. The salt may contain "$".
 func parseSum(hash string) (oldPassword, error) {
 	words, salt, sum := "", "", hash
 	if first, last := strings.IndexByte(hash, '$'), strings.LastIndexByte(hash, '$'); first >= 0 {
@@ -158,7 +159,8 @@ func parseSum(hash string) (oldPassword, error) {
 	}
 	want, err := hex.DecodeString(sum)
 	if sum == hash {
-		words = map[int]string{md5.Size: "md5", sha1.Size: "sha1", sha256.Size: "sha256", sha512.Size: "sha512"}[len(want)]
+		words = map[int]string{md5.Size: "md5", sha1.Size: "sha1", sha256.Size: "sha256",
+			sha512.Size: "sha512"}[len(want)]
 	}
 	name, wayName, _ := strings.Cut(words, "-")
 	of, isSum := sums[name]

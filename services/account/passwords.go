@@ -32,8 +32,9 @@ const (
 	hashesAtOnce  = 4
 	hashesWaiting = 128
 	hashWait      = 5 * time.Second
-	// slowAtOnce bounds the checks of hashes that other programs made, and that take more work than
-	// new ones, up to 64 MiB or a second. They wait for each other, and not for the places of other hashes.
+	// slowAtOnce bounds the checks of hashes that other programs made, and that take more work
+	// than new ones, up to 64 MiB or a second. They wait for each other, and not for the places of
+	// other hashes.
 	slowAtOnce  = 1
 	slowWaiting = 32
 )
@@ -112,8 +113,8 @@ func (p *passwords) matchOld(ctx context.Context, password, hash string) (isMatc
 	return isMatch || !isBcrypt && stored.isMatch(password), nil
 }
 
-// key derives the key of a password. It waits while too many derivations are in flight: in the slow place if
-// the hash takes more work than new ones.
+// key derives the key of a password. It waits while too many derivations are in flight: in the
+// slow place if the hash takes more work than new ones.
 func (p *passwords) key(ctx context.Context, password string, h passwordHash) ([]byte, error) {
 	room := p.room
 	if h.memoryKiB > hashMemoryKiB || h.passes > hashPasses {

@@ -23,20 +23,18 @@ import (
 type Registration int
 
 const (
-	// Closed: nobody may.
+	// Closed: registration is off.
 	Closed Registration = iota
 	// Open: everybody may.
 	Open
-	// ByInvitation: whoever has the code of an invitation may, once.
+	// ByInvitation: the owner of an invitation's code may register, once.
 	ByInvitation
 )
 
 var registrationWords = [...]string{Closed: "closed", Open: "open", ByInvitation: "invite"}
 
-// String returns the flag's value.
 func (r Registration) String() string { return registrationWords[r] }
 
-// Set parses the flag's value.
 func (r *Registration) Set(value string) error {
 	for each, word := range registrationWords {
 		if value == word {
@@ -47,26 +45,41 @@ func (r *Registration) Set(value string) error {
 	return fmt.Errorf("%q is not closed, open or invite", value)
 }
 
+// GetRegistration returns who may register.
+func (s *server) GetRegistration(context.Context,
+	*accountv1.GetRegistrationRequest) (*accountv1.GetRegistrationResponse, error) {
+	shown := map[Registration]accountv1.Registration{
+		Closed: accountv1.Registration_REGISTRATION_CLOSED, Open: accountv1.Registration_REGISTRATION_OPEN,
+		ByInvitation: accountv1.Registration_REGISTRATION_INVITE,
+	}
+	return &accountv1.GetRegistrationResponse{Registration: shown[s.registration]}, nil
+}
+
 // invitationTTL is how long an invitation may be used.
 const invitationTTL = 7 * 24 * time.Hour
 
-// CreateInvitation creates an invitation and returns its code, of which the store has only the hash.
-func (s *server) CreateInvitation(ctx context.Context, _ *accountv1.CreateInvitationRequest) (*accountv1.CreateInvitationResponse, error) {
+// CreateInvitation creates an invitation and returns its code, of which the store has only the
+// hash.
+func (s *server) CreateInvitation(ctx context.Context,
+	_ *accountv1.CreateInvitationRequest) (*accountv1.CreateInvitationResponse, error) {
 	if s.registration != ByInvitation {
-		return nil, apierror.New(codes.FailedPrecondition, "INVITATIONS_OFF", "no invitation is needed or accepted; start with -registration invite")
+		return nil, apierror.New(codes.FailedPrecondition, "INVITATIONS_OFF",
+			"no invitation is needed or accepted; start with -registration invite")
 	}
 	code, expires := newToken(), s.now().Add(invitationTTL)
-	if err := s.invitations.Insert(ctx, invitation{ID: digestOf(code), ExpireMillis: expires.UnixMilli()}); err != nil {
+	if err := s.invitations.Insert(ctx, invitation{ID: digestOf(code),
+		ExpireMillis: expires.UnixMilli()}); err != nil {
 		return nil, err
 	}
 	return &accountv1.CreateInvitationResponse{Code: code, ExpireTime: timestamppb.New(expires)}, nil
 }
 
-// RegisterUser creates a user for a stranger. It refuses an invitation by reads alone, because nobody guesses one, and
-// hashes the password last, which is the expensive part.
-func (s *server) RegisterUser(ctx context.Context, request *accountv1.RegisterUserRequest) (*accountv1.RegisterUserResponse, error) {
+// RegisterUser creates a user for a stranger. It refuses an invitation by reads alone, because
+// codes cannot be guessed, and hashes the password last, which is the expensive part.
+func (s *server) RegisterUser(ctx context.Context,
+	request *accountv1.RegisterUserRequest) (*accountv1.RegisterUserResponse, error) {
 	if s.registration == Closed {
-		return nil, apierror.New(codes.FailedPrecondition, "REGISTRATION_CLOSED", "nobody can register here")
+		return nil, apierror.New(codes.FailedPrecondition, "REGISTRATION_CLOSED", "registration is closed")
 	}
 	if err := checkNickname(request.GetName()); err != nil {
 		return nil, err
@@ -119,9 +132,9 @@ func checkNickname(name string) error {
 	return nil
 }
 
-// registeredBy returns what makes the user of a registration unique. An invitation takes the place of the request id:
-// no two users have the same one, so no two users are made of an invitation. The digest tells a repeat, which has the
-// same request id, from another use.
+// registeredBy returns what makes the user of a registration unique. An invitation takes the place
+// of the request id: no two users have the same one, so no two users are made of an invitation.
+// The digest tells a repeat, which has the same request id, from another use.
 func (s *server) registeredBy(request *accountv1.RegisterUserRequest) docstore.Request {
 	shown := proto.CloneOf(request)
 	shown.Password, shown.ClientAddress = "", ""
@@ -132,7 +145,8 @@ func (s *server) registeredBy(request *accountv1.RegisterUserRequest) docstore.R
 	return docstore.Request{ID: usedBy(digestOf(request.GetInvitation())), Digest: service.Digest(shown)}
 }
 
-// usedBy returns the request key of the user who registered with an invitation. No UUID is like it.
+// usedBy returns the request key of the user who registered with an invitation. No UUID is like
+// it.
 func usedBy(invitationID string) string { return invitationKey + invitationID }
 
 const invitationKey = "invitation/"
@@ -140,7 +154,8 @@ const invitationKey = "invitation/"
 // errInvitation reports that an invitation does not exist or has expired.
 var errInvitation = errors.New("account: no such invitation")
 
-// checkInvitation checks that an invitation exists, if one is needed. Only the insert of the user shows that it is not used.
+// checkInvitation checks that an invitation exists, if one is needed. Only the insert of the user
+// shows that it is not used.
 func (s *server) checkInvitation(ctx context.Context, code string) error {
 	if s.registration != ByInvitation {
 		return nil
@@ -154,13 +169,15 @@ func (s *server) checkInvitation(ctx context.Context, code string) error {
 
 // isUsed reports whether an error says that another registration used the invitation.
 func (s *server) isUsed(err error) bool {
-	return s.registration == ByInvitation && (errors.Is(err, docstore.ErrRequestReused) || errors.Is(err, docstore.ErrGone))
+	return s.registration == ByInvitation &&
+		(errors.Is(err, docstore.ErrRequestReused) || errors.Is(err, docstore.ErrGone))
 }
 
 // invitationInvalid converts the error of an invitation that is unknown, expired or used.
 func (s *server) invitationInvalid(err error) error {
 	if errors.Is(err, errInvitation) || s.isUsed(err) {
-		return apierror.New(codes.PermissionDenied, "INVITATION_INVALID", "the invitation does not exist, is used, or has expired")
+		return apierror.New(codes.PermissionDenied, "INVITATION_INVALID",
+			"the invitation does not exist, is used, or has expired")
 	}
 	return err
 }

@@ -42,31 +42,6 @@ func (s *server) invite(t testing.TB) string {
 	return made.GetCode()
 }
 
-func TestWhoRegistersLogsInAndHasNoSessionBefore(t *testing.T) {
-	s := newBench(t).registering(t, Open)
-	request := &accountv1.RegisterUserRequest{
-		RequestId: "00000000-0000-4000-8000-000000000001", Email: "A@waybook.example", Password: "password of a", Name: "Ann", ClientAddress: "home",
-	}
-	first, err := s.RegisterUser(t.Context(), request)
-	if err != nil || first.GetUser().GetName() != "Ann" || first.GetUser().GetEmail() != "A@waybook.example" {
-		t.Fatal(first, err)
-	}
-	if n := count(t, s.sessions); n != 0 {
-		t.Errorf("%d sessions are open", n)
-	}
-	if err := s.logIn(t.Context(), "a@waybook.example", "password of a", "home"); err != nil {
-		t.Error(err)
-	}
-	again, err := s.RegisterUser(t.Context(), request)
-	if err != nil || again.GetUser().GetUserId() != first.GetUser().GetUserId() {
-		t.Errorf("a repeat got %v, %v", again, err)
-	}
-	request.Name = "Bob"
-	_, err = s.RegisterUser(t.Context(), request)
-	wantFault(t, err, codes.AlreadyExists, "REQUEST_ID_REUSED")
-	wantFault(t, s.register(t, "a@WAYBOOK.example", "", "home"), codes.AlreadyExists, "EMAIL_TAKEN")
-}
-
 func TestNobodyRegistersWhereItIsClosed(t *testing.T) {
 	s := newBench(t).registering(t, Closed)
 	wantFault(t, s.register(t, "a@waybook.example", "", "home"), codes.FailedPrecondition, "REGISTRATION_CLOSED")
@@ -111,31 +86,6 @@ func TestAnInvitationThatFailsIsNotUsed(t *testing.T) {
 	}
 	// Nobody without an invitation learns who has an account.
 	wantFault(t, s.register(t, "taken@waybook.example", "guessed", "home"), codes.PermissionDenied, "INVITATION_INVALID")
-}
-
-func TestConcurrentRegistrationsMakeOneUserOfAnInvitation(t *testing.T) {
-	eachWay(t, func(t *testing.T, b *bench) {
-		servers := []*server{b.registering(t, ByInvitation), b.registering(t, ByInvitation)}
-		code := servers[0].invite(t)
-		reasons := map[string]int{}
-		var mu sync.Mutex
-		var group sync.WaitGroup
-		for i := range 40 {
-			group.Go(func() {
-				failed := servers[i%2].register(t, fmt.Sprintf("%d@waybook.example", i), code, fmt.Sprint("client ", i))
-				mu.Lock()
-				defer mu.Unlock()
-				if failed == nil {
-					failed = &apierror.Error{}
-				}
-				reasons[failed.Reason]++
-			})
-		}
-		group.Wait()
-		if n := count(t, servers[0].users); n != 1 || reasons[""] != 1 || reasons["INVITATION_INVALID"] != 39 {
-			t.Errorf("%d users; the replies are %v", n, reasons)
-		}
-	})
 }
 
 // TestACrashBetweenAnyTwoWritesOfARegistrationLosesNoInvitation kills a registration after each number of writes. Its
@@ -198,7 +148,7 @@ func TestAnInvitationOfADeletedUserStaysUsed(t *testing.T) {
 	wantFault(t, s.register(t, "b@waybook.example", code, "home"), codes.PermissionDenied, "INVITATION_INVALID")
 }
 
-// flood registers 10,000 users, and returns how many were made, and how many passwords were hashed for them.
+// flood registers 2,000 users, and returns how many were made, and how many passwords were hashed for them.
 func flood(t *testing.T, b *bench, who Registration, client func(int) string) (made, hashes int) {
 	t.Helper()
 	servers := []*server{b.registering(t, who), b.registering(t, who)}
@@ -206,12 +156,12 @@ func flood(t *testing.T, b *bench, who Registration, client func(int) string) (m
 	var mu sync.Mutex
 	for worker := range 8 {
 		group.Go(func() {
-			for i := worker; i < 10_000; i += 8 {
+			for i := worker; i < 2000; i += 8 {
 				failed := servers[i%2].register(t, fmt.Sprintf("%d@waybook.example", i), fmt.Sprint("guess ", i), client(i))
 				mu.Lock()
 				if failed == nil {
 					made++
-				} else if failed.Reason != "TOO_MANY_ATTEMPTS" && failed.Reason != "INVITATION_INVALID" {
+				} else if failed.Reason != "INVITATION_INVALID" && (failed.Reason != "TOO_MANY_ATTEMPTS" || failed.RetryAfter <= 0 || failed.RetryAfter > time.Hour) {
 					t.Error(failed)
 				}
 				mu.Unlock()
@@ -265,16 +215,5 @@ func TestAFloodOfRegistrationsIsBounded(t *testing.T) {
 				t.Error(failed)
 			}
 		})
-	}
-}
-
-func TestNobodyTakesANicknameInDisguise(t *testing.T) {
-	s := newBench(t).registering(t, Open)
-	user := s.newUser(t, "a@waybook.example", "")
-	for _, name := range []string{"Ann ", "A\u200bnn", "\u202ennA", "\u2066Ann\u2069", "Mary\u00a0Ann"} {
-		_, err := s.RegisterUser(t.Context(), &accountv1.RegisterUserRequest{Email: "b@waybook.example", Password: "password of b", Name: name})
-		wantFault(t, err, codes.InvalidArgument, "INVALID_PARAMETER")
-		_, err = s.UpdateProfile(t.Context(), &accountv1.UpdateProfileRequest{ActorId: user, Name: &name})
-		wantFault(t, err, codes.InvalidArgument, "INVALID_PARAMETER")
 	}
 }

@@ -1,4 +1,5 @@
-// Package account is the account service. It manages users with their passwords, sessions and rewards.
+// Package account is the account service. It manages users with their passwords, sessions and
+// rewards.
 package account
 
 import (
@@ -30,11 +31,12 @@ const (
 	// with ten browsers who logs in on each of them every three days and never logs out, over
 	// the 30 days of a session.
 	DefaultSessionsPerUser = 100
-	// DefaultRegistrationsPerAddress is the default of -registrations-per-address: enough for a household or a small
-	// office behind one address.
+	// DefaultRegistrationsPerAddress is the default of -registrations-per-address: enough for a
+	// household or a small office behind one address.
 	DefaultRegistrationsPerAddress = 10
-	// DefaultRegistrationsPerHour is the default of -registrations-per-hour. Whoever has many addresses can reach it, and
-	// makes others wait: so it is above what a small site needs, and far below what its machine can hash.
+	// DefaultRegistrationsPerHour is the default of -registrations-per-hour. A client with many
+	// addresses can reach it, and makes others wait: so it is above the need of a small site, and
+	// far below what its machine can hash.
 	DefaultRegistrationsPerHour = 300
 )
 
@@ -52,19 +54,24 @@ type Config struct {
 	SessionsPerUser int
 	// Registration says who may register.
 	Registration Registration
-	// RegistrationsPerAddress and RegistrationsPerHour limit the attempts to register in an hour, from one client address
-	// and in all. 0 means no limit.
+	// RegistrationsPerAddress and RegistrationsPerHour limit the attempts to register in an hour,
+	// from one client address and in all. 0 means no limit.
 	RegistrationsPerAddress, RegistrationsPerHour int64
 }
 
-// Register declares the flags, with their defaults.
 func (c *Config) Register(flags *flag.FlagSet) {
 	flags.DurationVar(&c.Sessions.Total, "session-ttl", DefaultSessionTTL, "how long a session lasts")
-	flags.DurationVar(&c.Sessions.Idle, "session-idle", 0, "how long a session may go unused, 0 for no limit; the last use is stored at most every 5 minutes")
-	flags.IntVar(&c.SessionsPerUser, "sessions-per-user", DefaultSessionsPerUser, "limit of a user's open sessions, 0 for none; a new one closes the oldest")
-	flags.Var(&c.Registration, "registration", "`who` may register: nobody (closed, the default), everybody (open), or whoever has an invitation (invite)")
-	flags.Int64Var(&c.RegistrationsPerAddress, "registrations-per-address", DefaultRegistrationsPerAddress, "limit of attempts to register from an address in an hour, 0 for none; behind a proxy it needs -trusted-proxies")
-	flags.Int64Var(&c.RegistrationsPerHour, "registrations-per-hour", DefaultRegistrationsPerHour, "limit of attempts to register in an hour, of all addresses together, 0 for none")
+	flags.DurationVar(&c.Sessions.Idle, "session-idle", 0,
+		"how long a session may go unused, 0 for no limit; the last use is stored at most every 5 minutes")
+	flags.IntVar(&c.SessionsPerUser, "sessions-per-user", DefaultSessionsPerUser,
+		"limit of a user's open sessions, 0 for none; a new one closes the oldest")
+	flags.Var(&c.Registration, "registration",
+		"`who` may register: no user (closed, the default), all (open), or users with an invitation (invite)")
+	flags.Int64Var(&c.RegistrationsPerAddress, "registrations-per-address", DefaultRegistrationsPerAddress,
+		"limit of attempts to register from an address in an hour, 0 for none; behind a proxy it needs "+
+			"-trusted-proxies")
+	flags.Int64Var(&c.RegistrationsPerHour, "registrations-per-hour", DefaultRegistrationsPerHour,
+		"limit of attempts to register in an hour, of all addresses together, 0 for none")
 }
 
 // server implements AccountService. It may be used concurrently.
@@ -79,6 +86,7 @@ type server struct {
 	// invitations let users register if registration is ByInvitation.
 	invitations  *docstore.Collection[string, invitation]
 	registration Registration
+	icons        icons
 	passwords    *passwords
 	logins       *limiter
 	// moved are the deleted users who were moved in.
@@ -126,15 +134,21 @@ func New(ctx context.Context, deps service.Deps, config Config) (Service, error)
 	if err != nil {
 		return nil, err
 	}
+	icons, err := openIcons(ctx, deps, users)
+	if err != nil {
+		return nil, err
+	}
 	moved, err := aliases.Open(ctx, deps.Store, "user_aliases")
 	if err != nil {
 		return nil, err
 	}
 	s := &server{
-		store: deps.Store, moved: moved,
-		users: users, sessions: sessions, rewards: rewards, invitations: invitations, registration: config.Registration,
-		passwords: newPasswords(), logins: newLimiter(attempts, deps.Now),
-		ids: deps.NewIDs(), now: deps.Now, kept: deps.Changes.KeptTime(), life: config.Sessions, maxSessions: config.SessionsPerUser, tidyTimeout: tidyTimeout, log: deps.Log,
+		store: deps.Store, moved: moved, icons: icons,
+		users: users, sessions: sessions, rewards: rewards, invitations: invitations,
+		registration: config.Registration,
+		passwords:    newPasswords(), logins: newLimiter(attempts, deps.Now),
+		ids: deps.NewIDs(), now: deps.Now, kept: deps.Changes.KeptTime(), life: config.Sessions,
+		maxSessions: config.SessionsPerUser, tidyTimeout: tidyTimeout, log: deps.Log,
 	}
 	s.logins.limits.registrations, s.logins.limits.registrationsInAll = config.RegistrationsPerAddress, config.RegistrationsPerHour
 	if s.small, err = openSmall(ctx, deps, users); err != nil {
@@ -151,13 +165,12 @@ func (s *server) Register(registrar grpc.ServiceRegistrar) {
 	accountv1.RegisterAccountServiceServer(registrar, s)
 }
 
-// Parts implements service.Service.
 func (s *server) Parts() service.Parts {
 	return service.Parts{Kind: typev1.Kind_KIND_USER, Changes: changes.New(s.users), Records: s}
 }
 
 // Sweep removes expired sessions and invitations, and old counts of attempts. It removes what
-// belonged to deleted users, and forgets old deletions.
+// belonged to deleted users, forgets old deletions, and deletes icons that no user has.
 //
 // It takes the time once, so it ends, however many documents expire meanwhile. What it removes has
 // expired by the clock of the store, too: others may need what has expired by a wrong clock.
@@ -171,23 +184,20 @@ func (s *server) Sweep(ctx context.Context) error {
 		now = stored
 	}
 	return errors.Join(
-		removeExpired(ctx, s.sessions, now), removeExpired(ctx, s.logins.attempts, now), removeExpired(ctx, s.invitations, now),
-		s.users.Sweep(ctx, s.kept, s.deleteBelongings),
+		removeExpired(ctx, s.sessions, now, func(old session) int64 { return old.ExpireMillis }),
+		removeExpired(ctx, s.logins.attempts, now, func(old attempts) int64 { return old.ExpireMillis }),
+		removeExpired(ctx, s.invitations, now, func(old invitation) int64 { return old.ExpireMillis }),
+		s.users.Sweep(ctx, s.kept, s.deleteBelongings), s.icons.sweep(ctx),
 	)
 }
 
 func decimal(userID int64) string { return strconv.FormatInt(userID, 10) }
 
-// expiring is a document that expires.
-type expiring interface {
-	// expiry returns when it has expired, in milliseconds since 1970.
-	expiry() int64
-}
-
-// removeExpired removes the documents that have expired. Replicas may do so at the same
-// time. Each begins at a random moment, so that they mostly remove different documents: it
-// first removes what expired since that moment, and then what expired before.
-func removeExpired[K docstore.Key, T expiring](ctx context.Context, c *docstore.Collection[K, T], now time.Time) error {
+// removeExpired removes the documents that have expired. Replicas may do so at the same time. Each
+// begins at a random moment, so that they mostly remove different documents: it first removes what
+// expired since that moment, and then what expired before. expiry is in milliseconds since 1970.
+func removeExpired[T any](ctx context.Context, c *docstore.Collection[string, T], now time.Time,
+	expiry func(T) int64) error {
 	oldest, err := c.Find(ctx, byExpiry().In(docstore.UpTo(now.UnixMilli())).Everywhere())
 	if errors.Is(err, docstore.ErrNotFound) {
 		return nil
@@ -195,7 +205,7 @@ func removeExpired[K docstore.Key, T expiring](ctx context.Context, c *docstore.
 	if err != nil {
 		return err
 	}
-	first, last := oldest.expiry(), now.UnixMilli()
+	first, last := expiry(oldest), now.UnixMilli()
 	middle := first + chance.Below(last-first+1)
 	for _, expired := range []docstore.Span{docstore.Between(middle, last), docstore.UpTo(middle - 1)} {
 		if _, err := c.DeleteAll(ctx, byExpiry().In(expired).Everywhere()); err != nil {

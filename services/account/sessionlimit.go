@@ -20,14 +20,15 @@ const (
 	tidyTimeout = 2 * time.Second
 )
 
-// makeRoom closes the oldest sessions, other than opened, of a user who has as many open ones as the limit allows.
-// Calls at the same moment may exceed the limit by their number; the next call closes the excess. A call closes at most
-// maxClosed, so a lowered limit may take several calls.
+// makeRoom closes the oldest sessions, other than opened, of a user who has as many open ones as
+// the limit allows. Calls at the same moment may exceed the limit by their number; the next call
+// closes the excess. A call closes at most maxClosed, so a lowered limit may take several calls.
 func (s *server) makeRoom(ctx context.Context, of user, opened session) error {
 	if s.maxSessions <= 0 {
 		return nil
 	}
-	open, err := s.sessionsThat(ctx, of, func(found session) bool { return s.isOpen(found, of) && found.ID != opened.ID })
+	open, err := s.sessionsThat(ctx, of,
+		func(found session) bool { return s.isOpen(found, of) && found.ID != opened.ID })
 	if err != nil {
 		return err
 	}
@@ -39,9 +40,9 @@ func (s *server) makeRoom(ctx context.Context, of user, opened session) error {
 	return removeEach(ctx, open[:min(excess, maxClosed)], s.closeSession)
 }
 
-// removeClosed deletes the closed sessions of a user's earlier generations. It returns how many of them were open to
-// the user as before, or nil if it could not count them. If a deletion fails, a sweep deletes the sessions when they
-// expire.
+// removeClosed deletes the closed sessions of a user's earlier generations. It returns how many of
+// them were open to the user as before, or nil if it could not count them. If a deletion fails, a
+// sweep deletes the sessions when they expire.
 func (s *server) removeClosed(ctx context.Context, before, u user) *int64 {
 	ctx, cancel := context.WithTimeout(ctx, s.tidyTimeout)
 	defer cancel()
@@ -87,7 +88,6 @@ func removeEach(ctx context.Context, sessions []session, remove func(context.Con
 	return nil
 }
 
-// deleteSession deletes a session.
 func (s *server) deleteSession(ctx context.Context, of session) error {
 	return s.sessions.Delete(ctx, of.ID)
 }
@@ -96,8 +96,8 @@ func (s *server) deleteSession(ctx context.Context, of session) error {
 const closedGeneration = -1
 
 // closeSession closes a session of the user's generation. It deletes the session, unless it was
-// moved in. Such a session stays, closed, as long as the user's generation, so that moving it in again does not
-// open it: another call may give it a later end.
+// moved in. Such a session stays, closed, as long as the user's generation, so that moving it in
+// again does not open it: another call may give it a later end.
 func (s *server) closeSession(ctx context.Context, of session) error {
 	if !of.IsMoved {
 		return s.deleteSession(ctx, of)

@@ -19,7 +19,8 @@ import (
 )
 
 // OpenSession opens a session for a user.
-func (s *server) OpenSession(ctx context.Context, request *accountv1.OpenSessionRequest) (*accountv1.OpenSessionResponse, error) {
+func (s *server) OpenSession(ctx context.Context,
+	request *accountv1.OpenSessionRequest) (*accountv1.OpenSessionResponse, error) {
 	opened, token, err := s.newSession(ctx, request.GetUserId(), nil)
 	if err != nil {
 		return nil, err
@@ -27,10 +28,12 @@ func (s *server) OpenSession(ctx context.Context, request *accountv1.OpenSession
 	return &accountv1.OpenSessionResponse{Session: s.sessionProto(opened), Token: token}, nil
 }
 
-// newSession opens a session of the generation of a user as read before, or of the present one, and returns its
-// token. If the user is given, newSession stores the session while it reads the user again: until it returns the
-// token, nobody has it, and a session of another generation is not open.
-func (s *server) newSession(ctx context.Context, userID int64, checked *user) (opened session, token string, err error) {
+// newSession opens a session of the generation of a user as read before, or of the present one,
+// and returns its token. If the user is given, newSession stores the session while it reads the
+// user again: until it returns the token, no client has it, and a session of another generation is
+// not open.
+func (s *server) newSession(ctx context.Context, userID int64,
+	checked *user) (opened session, token string, err error) {
 	token, now := newToken(), s.now()
 	opened = session{
 		ID: tokenID(token), UserID: userID, ExpireMillis: now.Add(s.life.Total).UnixMilli(),
@@ -63,14 +66,16 @@ func (s *server) newSession(ctx context.Context, userID int64, checked *user) (o
 	return opened, token, nil
 }
 
-// mayOpen checks that a session of a generation, or of the present one, may be opened. It returns the user.
+// mayOpen checks that a session of a generation, or of the present one, may be opened. It returns
+// the user.
 func (s *server) mayOpen(ctx context.Context, userID int64, generation *int64) (user, error) {
 	u, err := s.users.Get(ctx, userID)
 	switch {
 	case err != nil:
 		return user{}, noUser(err, userID)
 	case generation != nil && *generation != u.CredentialGeneration:
-		return user{}, loginRequired("the password was changed or all sessions were closed during the login; log in again")
+		return user{}, loginRequired("the password was changed or all sessions were closed during the login; " +
+			"log in again")
 	case u.IsDisabled:
 		return user{}, loginRequired("the user is disabled")
 	}
@@ -88,7 +93,8 @@ func (s *server) discard(ctx context.Context, refused session) {
 
 // VerifySession returns the session if it is open. Every call reads the store, so all
 // replicas refuse a session as soon as it is closed.
-func (s *server) VerifySession(ctx context.Context, request *accountv1.VerifySessionRequest) (*accountv1.VerifySessionResponse, error) {
+func (s *server) VerifySession(ctx context.Context,
+	request *accountv1.VerifySessionRequest) (*accountv1.VerifySessionResponse, error) {
 	found, _, err := s.openSession(ctx, request.GetUserId(), request.GetToken())
 	if err != nil {
 		return nil, err
@@ -101,8 +107,8 @@ func loginRequired(message string) error {
 	return apierror.New(codes.Unauthenticated, "LOGIN_REQUIRED", "%s", message)
 }
 
-// CloseSession closes a session.
-func (s *server) CloseSession(ctx context.Context, request *accountv1.CloseSessionRequest) (*accountv1.CloseSessionResponse, error) {
+func (s *server) CloseSession(ctx context.Context,
+	request *accountv1.CloseSessionRequest) (*accountv1.CloseSessionResponse, error) {
 	id := tokenID(request.GetToken())
 	if public := request.GetSessionId(); public != "" {
 		var err error
@@ -128,7 +134,8 @@ func (s *server) CloseSession(ctx context.Context, request *accountv1.CloseSessi
 	return &accountv1.CloseSessionResponse{}, nil
 }
 
-// idOf returns the id of a user's session with a public id. A close that may be undone has not removed it yet.
+// idOf returns the id of a user's session with a public id. A close that may be undone has not
+// removed it yet.
 func (s *server) idOf(ctx context.Context, userID int64, public string) (string, error) {
 	query := sessionsOf(user{ID: userID})
 	query.As = docstore.Durable
@@ -146,7 +153,8 @@ func (s *server) idOf(ctx context.Context, userID int64, public string) (string,
 }
 
 // CloseAllSessions closes every session of a user but the one to keep, by one write.
-func (s *server) CloseAllSessions(ctx context.Context, request *accountv1.CloseAllSessionsRequest) (*accountv1.CloseAllSessionsResponse, error) {
+func (s *server) CloseAllSessions(ctx context.Context,
+	request *accountv1.CloseAllSessionsRequest) (*accountv1.CloseAllSessionsResponse, error) {
 	var kept session
 	if token := request.GetKeptToken(); token != "" {
 		var err error
@@ -170,7 +178,8 @@ func (s *server) CloseAllSessions(ctx context.Context, request *accountv1.CloseA
 }
 
 // ListSessions returns a page of a user's open sessions.
-func (s *server) ListSessions(ctx context.Context, request *accountv1.ListSessionsRequest) (*accountv1.ListSessionsResponse, error) {
+func (s *server) ListSessions(ctx context.Context,
+	request *accountv1.ListSessionsRequest) (*accountv1.ListSessionsResponse, error) {
 	u, err := s.users.Get(ctx, request.GetUserId())
 	if err != nil {
 		return nil, noUser(err, request.GetUserId())
@@ -258,7 +267,8 @@ const publicIDDigits = 16
 
 func (s *server) sessionProto(found session) *accountv1.Session {
 	shown := &accountv1.Session{
-		UserId: found.UserID, SessionId: found.ID[:publicIDDigits], ExpireTime: timestamppb.New(time.UnixMilli(found.ExpireMillis)),
+		UserId: found.UserID, SessionId: found.ID[:publicIDDigits],
+		ExpireTime: timestamppb.New(time.UnixMilli(found.ExpireMillis)),
 	}
 	if found.CreateMillis > 0 {
 		shown.CreateTime = timestamppb.New(time.UnixMilli(found.CreateMillis))

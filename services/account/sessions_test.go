@@ -1,6 +1,7 @@
 package account
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 
+	"github.com/waybook/waybook/internal/docstore"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
@@ -40,27 +42,6 @@ func (s *server) list(t testing.TB, user int64) (sessions []*accountv1.Session) 
 			return sessions
 		}
 	}
-}
-
-func TestASessionClosedAtOneReplicaIsClosedAtAllReplicasAtOnce(t *testing.T) {
-	b := newBench(t)
-	here, there := b.newServer(t), b.newServer(t)
-	user := here.newUser(t, "", "")
-	one, rest := here.open(t, user), here.open(t, user)
-	for _, s := range []*server{here, there} {
-		if err := s.verifySession(t, one); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := here.CloseSession(t.Context(), &accountv1.CloseSessionRequest{UserId: user, Token: one.GetToken()}); err != nil {
-		t.Fatal(err)
-	}
-	// The clock does not move: no replica caches a verified session.
-	wantFault(t, there.verifySession(t, one), codes.Unauthenticated, "LOGIN_REQUIRED")
-	if _, err := there.CloseAllSessions(t.Context(), &accountv1.CloseAllSessionsRequest{UserId: user}); err != nil {
-		t.Fatal(err)
-	}
-	wantFault(t, here.verifySession(t, rest), codes.Unauthenticated, "LOGIN_REQUIRED")
 }
 
 func TestASessionIsClosedByTheIdentifierInTheListAlone(t *testing.T) {
@@ -174,17 +155,81 @@ func TestVerifyingASessionWritesAtMostEveryFiveMinutes(t *testing.T) {
 	}
 }
 
-// BenchmarkVerifySession reports the cost of what each write through the edge does first.
-func BenchmarkVerifySession(b *testing.B) {
-	s := newBench(b).newServer(b)
-	session := s.open(b, s.newUser(b, "a@waybook.example", "the password"))
-	b.ReportAllocs()
-	for b.Loop() {
-		if err := s.verifySession(b, session); err != nil {
-			b.Fatal(err)
+// tokenNamed is the secret of a session.
+func tokenNamed(name string) string { return strings.Repeat("0", 32-len(name)) + name }
+
+func TestANewSessionClosesTheOldestOfTooMany(t *testing.T) {
+	const limit = 3
+	b := newBench(t)
+	s := b.newServerOf(t, Config{Sessions: SessionLife{Total: time.Hour}, SessionsPerUser: limit})
+	user, other := s.newUser(t, "", ""), s.newUser(t, "", "")
+	spared := s.open(t, other)
+	var opened []*accountv1.VerifySessionRequest
+	for range 3 * limit {
+		opened = append(opened, s.open(t, user))
+		b.advance(time.Second)
+		for i, session := range opened {
+			if i < len(opened)-limit {
+				wantFault(t, s.verifySession(t, session), codes.Unauthenticated, "LOGIN_REQUIRED")
+			} else if err := s.verifySession(t, session); err != nil {
+				t.Fatalf("session %d of %d: %v", i, len(opened), err)
+			}
 		}
+	}
+	if err := s.verifySession(t, spared); err != nil {
+		t.Errorf("the session of another user: %v", err)
 	}
 }
 
-// tokenNamed is the secret of a session.
-func tokenNamed(name string) string { return strings.Repeat("0", 32-len(name)) + name }
+// addSessions stores sessions of a user that end at the given times.
+func (s *server) addSessions(t testing.TB, user int64, ends ...time.Time) {
+	t.Helper()
+	stored := make([]session, len(ends))
+	for i, end := range ends {
+		stored[i] = session{ID: tokenID(fmt.Sprint(user, i, end)), UserID: user, ExpireMillis: end.UnixMilli()}
+	}
+	insert(t, s.sessions, stored)
+}
+
+func insert[K docstore.Key, T any](t testing.TB, c *docstore.Collection[K, T], documents []T) {
+	t.Helper()
+	if err := c.Insert(t.Context(), documents...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func count[K docstore.Key, T any](t testing.TB, c *docstore.Collection[K, T]) int64 {
+	t.Helper()
+	n, err := c.Count(t.Context(), docstore.All(docstore.IDIndex).Everywhere())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// every returns n times from first on, a step apart.
+func every(step time.Duration, first time.Time, n int) []time.Time {
+	times := make([]time.Time, n)
+	for i := range times {
+		times[i] = first.Add(time.Duration(i) * step)
+	}
+	return times
+}
+
+// TestAProcessWhoseClockIsAheadRemovesNothingThatOthersNeed lets it sweep.
+func TestAProcessWhoseClockIsAheadRemovesNothingThatOthersNeed(t *testing.T) {
+	b := newBench(t)
+	s := b.newServerOf(t, Config{Sessions: SessionLife{Total: time.Hour}})
+	user := s.newUser(t, "a@waybook.example", "password of a")
+	opened := s.open(t, user)
+	s.logins.limits.pair = 1
+	wantFault(t, s.logIn(t.Context(), "a@waybook.example", "wrong", "client"), codes.Unauthenticated, "PASSWORD_INCORRECT")
+	ahead := &bench{store: b.store, now: b.clock().Add(365 * 24 * time.Hour)}
+	if err := ahead.newServer(t).Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.verifySession(t, opened); err != nil {
+		t.Errorf("the session: %v", err)
+	}
+	wantFault(t, s.logIn(t.Context(), "a@waybook.example", "password of a", "client"), codes.ResourceExhausted, "TOO_MANY_ATTEMPTS")
+}

@@ -20,15 +20,16 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-// CreateUser creates a user.
-func (s *server) CreateUser(ctx context.Context, request *accountv1.CreateUserRequest) (*accountv1.CreateUserResponse, error) {
+func (s *server) CreateUser(ctx context.Context,
+	request *accountv1.CreateUserRequest) (*accountv1.CreateUserResponse, error) {
 	passwordHash, err := s.passwords.hash(ctx, request.GetPassword())
 	if err != nil {
 		return nil, err
 	}
 	created, _, err := docstore.Create(ctx, s.users, s.drawUser(ctx), createdBy(request),
 		func(id int64, requestKey string) user {
-			u := user{ID: id, RequestKey: requestKey, IconURL: request.GetIconUrl(), CreateTime: s.now(), PasswordHash: passwordHash}
+			u := user{ID: id, RequestKey: requestKey, IconURL: request.GetIconUrl(), CreateTime: s.now(),
+				PasswordHash: passwordHash}
 			u.setName(request.GetName())
 			u.setEmail(request.GetEmail())
 			return u
@@ -39,8 +40,8 @@ func (s *server) CreateUser(ctx context.Context, request *accountv1.CreateUserRe
 	return &accountv1.CreateUserResponse{User: userProto(created)}, nil
 }
 
-// createdBy leaves the password out of the digest: whether a repeat has the same one is nobody's
-// business, and a digest would be a fast hash of it.
+// createdBy leaves the password out of the digest: a reply must not reveal whether a repeat has
+// the same one, and a digest would be a fast hash of it.
 func createdBy(request *accountv1.CreateUserRequest) docstore.Request {
 	shown := proto.CloneOf(request)
 	shown.Password = ""
@@ -58,17 +59,14 @@ func (s *server) drawUser(ctx context.Context) docstore.Draw {
 }
 
 // openSmall opens the counter of the users, whose identifiers are its numbers themselves.
-func openSmall(ctx context.Context, deps service.Deps, users *docstore.Collection[int64, user]) (*smallids.Counter, error) {
-	numbers, err := deps.Small.Open(ctx, deps.Store, "account")
-	if err != nil {
-		return nil, err
-	}
-	return numbers.Counter(ctx, usersSpec(deps.Changes).Name, func(ctx context.Context, number int64) (bool, error) {
-		return smallids.HasFrom(ctx, users, number)
-	})
+func openSmall(ctx context.Context, deps service.Deps,
+	users *docstore.Collection[int64, user]) (*smallids.Counter, error) {
+	return deps.Small.Counter(ctx, deps.Store, "account", usersSpec(deps.Changes).Name,
+		func(ctx context.Context, number int64) (bool, error) {
+			return smallids.HasFrom(ctx, users, number)
+		})
 }
 
-// GetUser returns a user.
 func (s *server) GetUser(ctx context.Context, request *accountv1.GetUserRequest) (*accountv1.GetUserResponse, error) {
 	found, err := s.users.Get(ctx, request.GetUserId(), docstore.Listed)
 	if err != nil {
@@ -78,7 +76,8 @@ func (s *server) GetUser(ctx context.Context, request *accountv1.GetUserRequest)
 }
 
 // BatchGetUsers returns the public profiles of the users that exist.
-func (s *server) BatchGetUsers(ctx context.Context, request *accountv1.BatchGetUsersRequest) (*accountv1.BatchGetUsersResponse, error) {
+func (s *server) BatchGetUsers(ctx context.Context,
+	request *accountv1.BatchGetUsersRequest) (*accountv1.BatchGetUsersResponse, error) {
 	found, err := s.users.GetMany(ctx, request.GetUserIds())
 	if err != nil {
 		return nil, err
@@ -92,9 +91,11 @@ func (s *server) BatchGetUsers(ctx context.Context, request *accountv1.BatchGetU
 
 // UpdateUser changes a user. A new password, and disabling or enabling a user, begin another
 // generation in the same write, so no session stays open, and none can still be opened.
-func (s *server) UpdateUser(ctx context.Context, request *accountv1.UpdateUserRequest) (*accountv1.UpdateUserResponse, error) {
+func (s *server) UpdateUser(ctx context.Context,
+	request *accountv1.UpdateUserRequest) (*accountv1.UpdateUserResponse, error) {
 	if request.GetHidden() && request.Disabled != nil && !request.GetDisabled() {
-		return nil, apierror.Invalid("INVALID_PARAMETER", apierror.Violation{Field: "hidden", Message: "must not be true with disabled set to false"})
+		return nil, apierror.Invalid("INVALID_PARAMETER",
+			apierror.Violation{Field: "hidden", Message: "must not be true with disabled set to false"})
 	}
 	passwordHash, err := s.passwords.hash(ctx, request.GetPassword())
 	if err != nil {
@@ -105,14 +106,15 @@ func (s *server) UpdateUser(ctx context.Context, request *accountv1.UpdateUserRe
 			u.setName(request.GetName())
 		}
 		if request.IconUrl != nil {
-			u.IconURL = request.GetIconUrl()
+			u.setIconURL(request.GetIconUrl())
 		}
 		if request.Email != nil {
 			u.setEmail(request.GetEmail())
 		}
 		if request.Password != nil {
 			if u.Email == "" {
-				return apierror.New(codes.FailedPrecondition, "EMAIL_REQUIRED", "a password requires an email address; set email too")
+				return apierror.New(codes.FailedPrecondition, "EMAIL_REQUIRED",
+					"a password requires an email address; set email too")
 			}
 			u.setPassword(passwordHash)
 			u.endSessions("")
@@ -139,7 +141,8 @@ func (s *server) UpdateUser(ctx context.Context, request *accountv1.UpdateUserRe
 }
 
 // UpdateProfile changes what a user shows to others.
-func (s *server) UpdateProfile(ctx context.Context, request *accountv1.UpdateProfileRequest) (*accountv1.UpdateProfileResponse, error) {
+func (s *server) UpdateProfile(ctx context.Context,
+	request *accountv1.UpdateProfileRequest) (*accountv1.UpdateProfileResponse, error) {
 	if request.Name != nil {
 		if err := checkNickname(request.GetName()); err != nil {
 			return nil, err
@@ -150,7 +153,7 @@ func (s *server) UpdateProfile(ctx context.Context, request *accountv1.UpdatePro
 			u.setName(request.GetName())
 		}
 		if request.IconUrl != nil {
-			u.IconURL = request.GetIconUrl()
+			u.setIconURL(request.GetIconUrl())
 		}
 		return nil
 	})
@@ -160,7 +163,6 @@ func (s *server) UpdateProfile(ctx context.Context, request *accountv1.UpdatePro
 	return &accountv1.UpdateProfileResponse{User: userProto(updated)}, nil
 }
 
-// HasUsers reports whether any user exists.
 func (s *server) HasUsers(ctx context.Context) (bool, error) {
 	page, err := s.users.Page(ctx, docstore.Query{Where: docstore.All(docstore.IDIndex), Limit: 1})
 	return len(page.Documents) > 0, err
@@ -174,7 +176,8 @@ func noUser(err error, id int64) error {
 }
 
 func emailTaken(err error) error {
-	if duplicate, isDuplicate := errors.AsType[*docstore.DuplicateError](err); isDuplicate && duplicate.Index == byEmail().Name {
+	if duplicate, isDuplicate := errors.AsType[*docstore.DuplicateError](err); isDuplicate &&
+		duplicate.Index == byEmail().Name {
 		return errEmailTaken()
 	}
 	return err
@@ -240,18 +243,20 @@ func userProto(u user) *accountv1.User {
 // shownProto leaves out the email address and how the user logs in.
 func shownProto(u user) *accountv1.User {
 	return &accountv1.User{
-		UserId: u.ID, Name: u.Name, IconUrl: u.IconURL, CreateTime: timestamppb.New(u.CreateTime),
+		UserId: u.ID, Name: u.Name, IconUrl: u.iconURL(), CreateTime: timestamppb.New(u.CreateTime),
 	}
 }
 
 // maxUpsertTries bounds the retries if a document is created and removed concurrently.
 const maxUpsertTries = 16
 
-// upsertFrom changes the document with the given id, or stores initial changed, which must have that id. before is what
-// was read of it: the document, or nothing. It is right, but slower, if that has changed. If change returns an error,
-// upsertFrom writes nothing and returns that error unwrapped.
+// upsertFrom changes the document with the given id, or stores initial changed, which must have
+// that id. before is what was read of it: the document, or nothing. It is right, but slower, if
+// that has changed. If change returns an error, upsertFrom writes nothing and returns that error
+// unwrapped.
 func upsertFrom[K docstore.Key, T any](
-	ctx context.Context, c *docstore.Collection[K, T], before []docstore.Stored[T], id K, initial T, change func(*T) error,
+	ctx context.Context, c *docstore.Collection[K, T], before []docstore.Stored[T], id K, initial T,
+	change func(*T) error,
 ) error {
 	isThere := len(before) > 0
 	if isThere {
@@ -286,14 +291,16 @@ func upsertFrom[K docstore.Key, T any](
 
 // DeleteUser deletes a user. It deletes the user last, so a repeated call finishes what an
 // earlier one began. Sweeps delete what calls from before the deletion add.
-func (s *server) DeleteUser(ctx context.Context, request *accountv1.DeleteUserRequest) (*accountv1.DeleteUserResponse, error) {
+func (s *server) DeleteUser(ctx context.Context,
+	request *accountv1.DeleteUserRequest) (*accountv1.DeleteUserResponse, error) {
 	u, err := s.users.Get(ctx, request.GetUserId(), docstore.Linearizable)
 	isGone := errors.Is(err, docstore.ErrNotFound)
 	if err != nil && !isGone {
 		return nil, err
 	}
 	if !isGone && !u.IsDisabled {
-		return nil, apierror.New(codes.FailedPrecondition, "USER_NOT_DISABLED", "user %d is not disabled; disable the user first", u.ID)
+		return nil, apierror.New(codes.FailedPrecondition, "USER_NOT_DISABLED",
+			"user %d is not disabled; disable the user first", u.ID)
 	}
 	if err := s.deleteBelongings(ctx, request.GetUserId()); err != nil {
 		return nil, err
@@ -311,7 +318,8 @@ func (s *server) DeleteUser(ctx context.Context, request *accountv1.DeleteUserRe
 		}
 	}
 	// The address becomes free.
-	err = s.users.Delete(ctx, request.GetUserId(), docstore.Deletion{Set: []docstore.Condition{docstore.Is(byEmail().A, noEmailKey(request.GetUserId()))}})
+	err = s.users.Delete(ctx, request.GetUserId(),
+		docstore.Deletion{Set: []docstore.Condition{docstore.Is(byEmail().A, noEmailKey(request.GetUserId()))}})
 	if errors.Is(err, docstore.ErrNotFound) {
 		// An earlier call may have deleted the user and failed: make that durable.
 		_, err = s.users.Get(ctx, request.GetUserId(), docstore.Linearizable)

@@ -18,17 +18,20 @@ import (
 )
 
 // CreateAlbum creates an album.
-func (s *server) CreateAlbum(ctx context.Context, request *albumv1.CreateAlbumRequest) (*albumv1.CreateAlbumResponse, error) {
+func (s *server) CreateAlbum(ctx context.Context,
+	request *albumv1.CreateAlbumRequest) (*albumv1.CreateAlbumResponse, error) {
 	owner, err := s.profiles.Require(ctx, request.GetOwnerId())
 	if err != nil {
 		return nil, err
 	}
 	place := id.PlaceOf(request.GetOwnerId())
 	created, _, err := docstore.Create(ctx, s.albums.Documents, s.albums.DrawIn(ctx, s.ids, place),
-		docstore.Request{By: byRequest().All().At(request.GetOwnerId()), Owner: request.GetOwnerId(), ID: request.GetRequestId(), Digest: service.Digest(request)},
+		docstore.Request{By: byRequest().All().At(request.GetOwnerId()), Owner: request.GetOwnerId(),
+			ID: request.GetRequestId(), Digest: service.Digest(request)},
 		func(id int64, requestKey string) album {
 			now := s.now()
-			made := album{ID: id, OwnerID: request.GetOwnerId(), RequestKey: requestKey, CreateTime: now, UpdateTime: now}
+			made := album{ID: id, OwnerID: request.GetOwnerId(), RequestKey: requestKey, CreateTime: now,
+				UpdateTime: now}
 			albumFields.Create(&made, request)
 			return made
 		})
@@ -36,11 +39,13 @@ func (s *server) CreateAlbum(ctx context.Context, request *albumv1.CreateAlbumRe
 }
 
 // UpdateAlbum changes an album.
-func (s *server) UpdateAlbum(ctx context.Context, request *albumv1.UpdateAlbumRequest) (*albumv1.UpdateAlbumResponse, error) {
+func (s *server) UpdateAlbum(ctx context.Context,
+	request *albumv1.UpdateAlbumRequest) (*albumv1.UpdateAlbumResponse, error) {
 	var updated album
 	update := func() (err error) {
 		needsOther := (request.Lat == nil) != (request.Lng == nil)
-		updated, err = s.albums.SetBy(ctx, request.GetActorId(), request.GetAlbumId(), request.GetEtag(), s.now(), needsOther,
+		updated, err = s.albums.SetBy(ctx, request.GetActorId(), request.GetAlbumId(), request.GetEtag(), s.now(),
+			needsOther,
 			func(was *album) map[string]any { return albumFields.Change(cmp.Or(was, &album{}), request) })
 		return err
 	}
@@ -52,8 +57,10 @@ func (s *server) UpdateAlbum(ctx context.Context, request *albumv1.UpdateAlbumRe
 }
 
 // DeleteAlbum deletes an album. The next sweep removes its photos and comments.
-func (s *server) DeleteAlbum(ctx context.Context, request *albumv1.DeleteAlbumRequest) (*albumv1.DeleteAlbumResponse, error) {
-	return &albumv1.DeleteAlbumResponse{}, s.albums.DeleteBy(ctx, request.GetActorId(), request.GetAlbumId(), request.GetEtag())
+func (s *server) DeleteAlbum(ctx context.Context,
+	request *albumv1.DeleteAlbumRequest) (*albumv1.DeleteAlbumResponse, error) {
+	return &albumv1.DeleteAlbumResponse{}, s.albums.DeleteBy(ctx, request.GetActorId(), request.GetAlbumId(),
+		request.GetEtag())
 }
 
 // GetAlbum returns an album with its first photos and comments.
@@ -74,7 +81,8 @@ func (s *server) GetAlbum(ctx context.Context, request *albumv1.GetAlbumRequest)
 	}, "photos", "next_photos_token"), mask.Read(func() (err error) {
 		written, err = s.albums.Comments.First(ctx, found.ID, &found, comments.FirstPage)
 		return err
-	}, "comments", "next_comments_token"), mask.Read(func() error { s.profiles.Expect(ctx, found.OwnerID); return nil }, "album.owner"))
+	}, "comments", "next_comments_token"),
+		mask.Read(func() error { s.profiles.Expect(ctx, found.OwnerID); return nil }, "album.owner"))
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +103,8 @@ func (s *server) GetAlbum(ctx context.Context, request *albumv1.GetAlbumRequest)
 }
 
 // BatchGetAlbums returns several albums.
-func (s *server) BatchGetAlbums(ctx context.Context, request *albumv1.BatchGetAlbumsRequest) (*albumv1.BatchGetAlbumsResponse, error) {
+func (s *server) BatchGetAlbums(ctx context.Context,
+	request *albumv1.BatchGetAlbumsRequest) (*albumv1.BatchGetAlbumsResponse, error) {
 	batch, err := s.albums.Batch(ctx, request.GetAlbumIds())
 	if err != nil {
 		return nil, err

@@ -37,8 +37,8 @@ type album struct {
 	// LatestPhoto and LatestComment are the highest ids of one so far; see child.Set.
 	LatestPhoto   int64 `bson:"photo_latest"`
 	LatestComment int64 `bson:"comment_latest"`
-	// MovedScore is the score that an old service showed. NamedScore is how many of its recommendations were moved in with
-	// their users.
+	// MovedScore is the score that an old service showed. NamedScore is how many of its
+	// recommendations were moved in with their users.
 	MovedScore int64 `bson:"moved_score,omitempty"`
 	NamedScore int64 `bson:"named_score,omitempty"`
 }
@@ -46,15 +46,18 @@ type album struct {
 // messages are those with the fields of an album.
 type messages = fields.Messages[albumv1.Album, albumv1.CreateAlbumRequest, albumv1.UpdateAlbumRequest, moveinv1.Album]
 
-// albumFields are the fields that its owner gives an album. Requests and records have their limits.
+// albumFields are the fields that its owner gives an album. Requests and records have their
+// limits.
 var albumFields = fields.New(func(c fields.Copy, a *album, m messages) {
 	fields.Value(c, "title", &a.Title, &m.Shown.Title, &m.Create.Title, m.Update.Title, &m.Record.Title)
-	fields.Number(c, "category", &a.Category, &m.Shown.Category, &m.Create.Category, m.Update.Category, &m.Record.Category)
-	fields.Location(c, &a.Lat, &a.Lng, &a.Cell, &m.Shown.Location, m.Create.Location, a.movedTo(m.Update), &m.Record.Lat, &m.Record.Lng)
+	fields.Number(c, "category", &a.Category, &m.Shown.Category, &m.Create.Category, m.Update.Category,
+		&m.Record.Category)
+	fields.Location(c, &a.Lat, &a.Lng, &a.Cell, &m.Shown.Location, m.Create.Location, a.movedTo(m.Update),
+		&m.Record.Lat, &m.Record.Lng)
 })
 
-// movedTo returns the location that a request gives an album, or nil. If the request has only one of lat and lng, the
-// other stays.
+// movedTo returns the location that a request gives an album, or nil. If the request has only one
+// of lat and lng, the other stays.
 func (a *album) movedTo(request *albumv1.UpdateAlbumRequest) *typev1.Location {
 	if request.Lat == nil && request.Lng == nil {
 		return request.GetLocation()
@@ -62,7 +65,8 @@ func (a *album) movedTo(request *albumv1.UpdateAlbumRequest) *typev1.Location {
 	return &typev1.Location{Lat: *cmp.Or(request.Lat, &a.Lat), Lng: *cmp.Or(request.Lng, &a.Lng)}
 }
 
-// shownScore returns the score as replies show it: also with the recommendations in the old score that nobody moved in.
+// shownScore returns the score of replies: also with the recommendations of the old service that
+// have no name here.
 func (a *album) shownScore() int64 { return a.Score + max(0, a.MovedScore-a.NamedScore) }
 
 // byOwner orders an owner's albums by creation.
@@ -85,8 +89,10 @@ func onMap() nearby.Index { return nearby.Index{Category: "category"} }
 
 func albumsSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
-		Name: "albums", ID: docstore.Int64, Sharding: docstore.ByPlace, Scheme: id.Scheme{}, Tombstones: true, PlaceFields: []string{"owner_id"},
-		Feed:    changes.Of(settings),
-		Indexes: []docstore.Index{byOwner().Declare(), byCategory().Declare(), byRequest().Declare(), onMap().Declare()},
+		Name: "albums", ID: docstore.Int64, Sharding: docstore.ByPlace, Scheme: id.Scheme{}, Tombstones: true,
+		PlaceFields: []string{"owner_id"},
+		Feed:        changes.Of(settings),
+		Indexes: []docstore.Index{byOwner().Declare(), byCategory().Declare(), byRequest().Declare(),
+			onMap().Declare()},
 	}
 }

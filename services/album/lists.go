@@ -11,7 +11,8 @@ import (
 )
 
 // ListAlbums returns a page of albums.
-func (s *server) ListAlbums(ctx context.Context, request *albumv1.ListAlbumsRequest) (*albumv1.ListAlbumsResponse, error) {
+func (s *server) ListAlbums(ctx context.Context,
+	request *albumv1.ListAlbumsRequest) (*albumv1.ListAlbumsResponse, error) {
 	if request.GetBox() != nil {
 		return s.listInBox(ctx, request)
 	}
@@ -26,7 +27,8 @@ func (s *server) ListAlbums(ctx context.Context, request *albumv1.ListAlbumsRequ
 	reply := &albumv1.ListAlbumsResponse{}
 	if request.GetView() == typev1.View_VIEW_SUMMARY {
 		var err error
-		if reply.Summaries, reply.NextPageToken, err = s.summaries.Page(ctx, query, func(a *summary) bool { return !hidden[a.OwnerID] }); err != nil {
+		if reply.Summaries, reply.NextPageToken, err = s.summaries.Page(ctx, query,
+			func(a *summary) bool { return !hidden[a.OwnerID] }); err != nil {
 			return nil, err
 		}
 	} else {
@@ -68,7 +70,8 @@ type summary struct {
 func showSummary(a *summary) (id int64, title string) { return a.ID, a.Title }
 
 // SearchNearby returns a page of the albums in an area, nearest first.
-func (s *server) SearchNearby(ctx context.Context, request *albumv1.SearchNearbyRequest) (*albumv1.SearchNearbyResponse, error) {
+func (s *server) SearchNearby(ctx context.Context,
+	request *albumv1.SearchNearbyRequest) (*albumv1.SearchNearbyResponse, error) {
 	page, err := s.nearby.Around(ctx, nearby.CircleOf(request.GetCircle()), nearby.Query{
 		Filter: nearby.Filter{Category: int64(request.GetCategory())}, Hidden: s.albums.Hidden.Users(ctx),
 		Size: service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
@@ -93,7 +96,8 @@ type entry struct {
 func keyOf(e *entry) nearby.Key { return nearby.Key{Cell: e.Cell, Category: e.Category, ID: e.ID} }
 
 func locationOf(a *album) nearby.Location {
-	return nearby.Location{Key: nearby.Key{Cell: a.Cell, Category: int64(a.Category), ID: a.ID}, Lat: a.Lat, Lng: a.Lng, Owner: a.OwnerID}
+	return nearby.Location{Key: nearby.Key{Cell: a.Cell, Category: int64(a.Category), ID: a.ID}, Lat: a.Lat,
+		Lng: a.Lng, Owner: a.OwnerID}
 }
 
 // located is the part of an album that a map reads.
@@ -108,11 +112,13 @@ type located struct {
 }
 
 func locationOfLocated(a *located) nearby.Location {
-	return nearby.Location{Key: nearby.Key{Cell: a.Cell, Category: int64(a.Category), ID: a.ID}, Lat: a.Lat, Lng: a.Lng, Owner: a.OwnerID}
+	return nearby.Location{Key: nearby.Key{Cell: a.Cell, Category: int64(a.Category), ID: a.ID}, Lat: a.Lat,
+		Lng: a.Lng, Owner: a.OwnerID}
 }
 
 // listInBox returns a page of the albums in a box, in a stable order.
-func (s *server) listInBox(ctx context.Context, request *albumv1.ListAlbumsRequest) (*albumv1.ListAlbumsResponse, error) {
+func (s *server) listInBox(ctx context.Context,
+	request *albumv1.ListAlbumsRequest) (*albumv1.ListAlbumsResponse, error) {
 	page, err := s.boxes.In(ctx, nearby.BoxOf(request.GetBox()), nearby.Query{
 		Filter: nearby.Filter{Category: int64(request.GetCategory())}, Hidden: s.albums.Hidden.Users(ctx),
 		Size: service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
@@ -120,7 +126,8 @@ func (s *server) listInBox(ctx context.Context, request *albumv1.ListAlbumsReque
 	if err != nil {
 		return nil, err
 	}
-	reply := &albumv1.ListAlbumsResponse{Summaries: make([]*typev1.Summary, len(page.Found)), NextPageToken: page.Next, ReadCount: page.Read}
+	reply := &albumv1.ListAlbumsResponse{Summaries: make([]*typev1.Summary, len(page.Found)), NextPageToken: page.Next,
+		ReadCount: page.Read}
 	for i, a := range page.Documents() {
 		reply.Summaries[i] = &typev1.Summary{
 			Id: a.ID, Title: a.Title, Location: &typev1.Location{Lat: a.Lat, Lng: a.Lng}, Category: a.Category,

@@ -28,14 +28,16 @@ func albumForm() movein.Form[album] {
 			given := record.GetAlbum()
 			a := album{
 				OwnerID: given.GetOwnerId(), MovedScore: given.GetScore(),
-				CreateTime: movein.Time(given.GetCreateTime()), UpdateTime: movein.TimeOr(given.GetUpdateTime(), given.GetCreateTime()),
+				CreateTime: movein.Time(given.GetCreateTime()),
+				UpdateTime: movein.TimeOr(given.GetUpdateTime(), given.GetCreateTime()),
 			}
 			albumFields.Take(&a, given)
 			return a
 		},
 		Record: func(a *album) proto.Message {
 			record := &moveinv1.Album{
-				OwnerId: a.OwnerID, Score: a.MovedScore, CreateTime: timestamppb.New(a.CreateTime), UpdateTime: timestamppb.New(a.UpdateTime),
+				OwnerId: a.OwnerID, Score: a.MovedScore, CreateTime: timestamppb.New(a.CreateTime),
+				UpdateTime: timestamppb.New(a.UpdateTime),
 			}
 			albumFields.Record(a, record)
 			return record

@@ -64,7 +64,8 @@ func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) 
 	}
 	s.summaries = content.Summarize(s.albums, showSummary)
 	s.nearby = nearby.New(s.albums.Documents, onMap(), keyOf, &s.albums.Documents.Reader, locationOf)
-	s.boxes = nearby.New(s.albums.Documents, onMap(), keyOf, docstore.Project[located](s.albums.Documents), locationOfLocated)
+	s.boxes = nearby.New(s.albums.Documents, onMap(), keyOf, docstore.Project[located](s.albums.Documents),
+		locationOfLocated)
 	s.mover = s.newMover()
 	s.Resolver = s.mover.Resolver
 	return s, nil

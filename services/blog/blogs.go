@@ -24,10 +24,12 @@ import (
 const defaultZoomLevel = 14
 
 // CreateBlog creates an entry.
-func (s *server) CreateBlog(ctx context.Context, request *blogv1.CreateBlogRequest) (*blogv1.CreateBlogResponse, error) {
+func (s *server) CreateBlog(ctx context.Context,
+	request *blogv1.CreateBlogRequest) (*blogv1.CreateBlogResponse, error) {
 	request = withDefaults(request)
 	asked := docstore.Request{
-		By: byRequest().All().At(request.GetAuthorId()), Owner: request.GetAuthorId(), ID: request.GetRequestId(), Digest: service.Digest(request),
+		By: byRequest().All().At(request.GetAuthorId()), Owner: request.GetAuthorId(), ID: request.GetRequestId(),
+		Digest: service.Digest(request),
 	}
 	var author profiles.Profile
 	var quotedOldID string
@@ -76,7 +78,8 @@ func withDefaults(request *blogv1.CreateBlogRequest) *blogv1.CreateBlogRequest {
 func (s *server) newBlog(id int64, requestKey string, request *blogv1.CreateBlogRequest) blog {
 	now := s.now()
 	made := blog{
-		ID: id, AuthorID: request.GetAuthorId(), RequestKey: requestKey, ReplyBlogID: request.GetReplyBlogId(), CreateTime: now, UpdateTime: now,
+		ID: id, AuthorID: request.GetAuthorId(), RequestKey: requestKey, ReplyBlogID: request.GetReplyBlogId(),
+		CreateTime: now, UpdateTime: now,
 		Reward: s.reward, Vote: voteFromProto(request.GetVote()),
 	}
 	if made.Reward > 0 {
@@ -87,7 +90,8 @@ func (s *server) newBlog(id int64, requestKey string, request *blogv1.CreateBlog
 }
 
 // UpdateBlog changes an entry.
-func (s *server) UpdateBlog(ctx context.Context, request *blogv1.UpdateBlogRequest) (*blogv1.UpdateBlogResponse, error) {
+func (s *server) UpdateBlog(ctx context.Context,
+	request *blogv1.UpdateBlogRequest) (*blogv1.UpdateBlogResponse, error) {
 	var updated blog
 	err := s.blogs.Together(func() error {
 		quotedOldID, err := s.requireQuoted(ctx, request.GetBlogId(), request.GetReplyBlogId())
@@ -116,9 +120,9 @@ func changeTo(request *blogv1.UpdateBlogRequest, quotedOldID string) map[string]
 	return set
 }
 
-// requireQuoted rejects a quote of an entry that does not exist, or of the entry that quotes (0 if it is new). If
-// the quoted entry is deleted later, the quote stays. It returns the old identifier of the quoted entry, if the
-// identifier does not tell it.
+// requireQuoted rejects a quote of an entry that does not exist, or of the entry that quotes (0 if
+// it is new). If the quoted entry is deleted later, the quote stays. It returns the old identifier
+// of the quoted entry, if the identifier does not tell it.
 func (s *server) requireQuoted(ctx context.Context, by, id int64) (oldID string, err error) {
 	switch id {
 	case 0:
@@ -136,17 +140,20 @@ func (s *server) requireQuoted(ctx context.Context, by, id int64) (oldID string,
 }
 
 // DeleteBlog deletes an entry. A later sweep removes its ballots and comments.
-func (s *server) DeleteBlog(ctx context.Context, request *blogv1.DeleteBlogRequest) (*blogv1.DeleteBlogResponse, error) {
+func (s *server) DeleteBlog(ctx context.Context,
+	request *blogv1.DeleteBlogRequest) (*blogv1.DeleteBlogResponse, error) {
 	if still, changed := s.blogs.Still(request.GetActorId(), request.GetEtag()); changed == nil {
-		err := s.blogs.Documents.Delete(ctx, request.GetBlogId(), docstore.Deletion{If: append(still, docstore.Lacks(dueField))})
+		err := s.blogs.Documents.Delete(ctx, request.GetBlogId(),
+			docstore.Deletion{If: append(still, docstore.Lacks(dueField))})
 		if err == nil {
 			return &blogv1.DeleteBlogResponse{}, nil
 		}
 		if !errors.Is(err, docstore.ErrConflict) && !errors.Is(err, docstore.ErrNotFound) {
 			return nil, err
 		}
-		// A majority has what the deletion found. If the entry is there, its reward is granted first: the mark is
-		// part of the entry, so afterwards nothing would record that the reward is due.
+		// A majority has what the deletion found. If the entry is there, its reward is granted
+		// first: the mark is part of the entry, so afterwards nothing would record that the reward
+		// is due.
 		found, err := s.blogs.GetBy(ctx, request.GetActorId(), request.GetBlogId())
 		if err != nil {
 			return nil, err
@@ -157,7 +164,8 @@ func (s *server) DeleteBlog(ctx context.Context, request *blogv1.DeleteBlogReque
 			}
 		}
 	}
-	return &blogv1.DeleteBlogResponse{}, s.blogs.DeleteBy(ctx, request.GetActorId(), request.GetBlogId(), request.GetEtag())
+	return &blogv1.DeleteBlogResponse{}, s.blogs.DeleteBy(ctx, request.GetActorId(), request.GetBlogId(),
+		request.GetEtag())
 }
 
 // GetBlog returns an entry with its first comments.
@@ -174,7 +182,8 @@ func (s *server) GetBlog(ctx context.Context, request *blogv1.GetBlogRequest) (*
 	err = s.blogs.Together(mask.Read(func() (err error) {
 		written, err = s.blogs.Comments.First(ctx, found.ID, &found, comments.FirstPage)
 		return err
-	}, "comments", "next_comments_token"), mask.Read(func() error { s.profiles.Expect(ctx, found.AuthorID); return nil }, "blog.author"))
+	}, "comments", "next_comments_token"),
+		mask.Read(func() error { s.profiles.Expect(ctx, found.AuthorID); return nil }, "blog.author"))
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +226,8 @@ func voteProto(v *vote) *blogv1.Vote {
 	}
 	shown := &blogv1.Vote{Description: v.Description, Choices: make([]*blogv1.Choice, len(v.Choices))}
 	for i, c := range v.Choices {
-		shown.Choices[i] = &blogv1.Choice{Description: c.Description, Votes: c.Votes + max(0, c.MovedVotes-c.NamedVotes)}
+		shown.Choices[i] = &blogv1.Choice{Description: c.Description,
+			Votes: c.Votes + max(0, c.MovedVotes-c.NamedVotes)}
 	}
 	return shown
 }

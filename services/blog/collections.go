@@ -40,8 +40,8 @@ type blog struct {
 	Score           int64 `bson:"score"`
 	// ScoreRound is the round of Score; see package choices.
 	ScoreRound int64 `bson:"score_round"`
-	// Reward is the author's reward for the entry. RewardDue is rewardDue until the ledger is known to have it, then
-	// missing.
+	// Reward is the author's reward for the entry. RewardDue is rewardDue until the ledger is
+	// known to have it, then missing.
 	Reward    int64 `bson:"reward"`
 	RewardDue int64 `bson:"reward_due,omitempty"`
 	Vote      *vote `bson:"vote,omitempty"`
@@ -51,8 +51,8 @@ type blog struct {
 	LatestComment int64 `bson:"comment_latest"`
 	// ReplyOldID is the old identifier of the quoted entry, if ReplyBlogID does not tell it.
 	ReplyOldID string `bson:"reply_old_id,omitempty"`
-	// MovedScore is the score that an old service showed. NamedScore is how many of its recommendations were moved in with
-	// their users.
+	// MovedScore is the score that an old service showed. NamedScore is how many of its
+	// recommendations were moved in with their users.
 	MovedScore int64 `bson:"moved_score,omitempty"`
 	NamedScore int64 `bson:"named_score,omitempty"`
 }
@@ -60,20 +60,24 @@ type blog struct {
 // messages are those with the fields of an entry.
 type messages = fields.Messages[blogv1.Blog, blogv1.CreateBlogRequest, blogv1.UpdateBlogRequest, moveinv1.Entry]
 
-// blogFields are the fields that its author gives an entry, but for the quoted one and the vote, whose rules are their own.
-// Requests and records have their limits.
+// blogFields are the fields that its author gives an entry, but for the quoted one and the vote,
+// whose rules are their own. Requests and records have their limits.
 var blogFields = fields.New(func(c fields.Copy, b *blog, m messages) {
 	fields.Number(c, "type", &b.Type, &m.Shown.Type, &m.Create.Type, m.Update.Type, &m.Record.Type)
-	fields.Location(c, &b.Lat, &b.Lng, &b.Cell, &m.Shown.Location, m.Create.Location, m.Update.Location, &m.Record.Lat, &m.Record.Lng)
+	fields.Location(c, &b.Lat, &b.Lng, &b.Cell, &m.Shown.Location, m.Create.Location, m.Update.Location, &m.Record.Lat,
+		&m.Record.Lng)
 	fields.Value(c, "title", &b.Title, &m.Shown.Title, &m.Create.Title, m.Update.Title, &m.Record.Title)
 	fields.Value(c, "content", &b.Content, &m.Shown.Content, &m.Create.Content, m.Update.Content, &m.Record.Content)
-	fields.Message(c, "post_day", &b.PostDay, &m.Shown.PostDate, m.Create.PostDate, m.Update.PostDate, &m.Record.PostDate, dayFromProto, day.proto)
+	fields.Message(c, "post_day", &b.PostDay, &m.Shown.PostDate, m.Create.PostDate, m.Update.PostDate,
+		&m.Record.PostDate, dayFromProto, day.proto)
 	fields.Number(c, "weather", &b.Weather, &m.Shown.Weather, &m.Create.Weather, m.Update.Weather, &m.Record.Weather)
-	fields.Value(c, "zoom_level", &b.ZoomLevel, &m.Shown.ZoomLevel, m.Create.ZoomLevel, m.Update.ZoomLevel, m.Record.ZoomLevel)
+	fields.Value(c, "zoom_level", &b.ZoomLevel, &m.Shown.ZoomLevel, m.Create.ZoomLevel, m.Update.ZoomLevel,
+		m.Record.ZoomLevel)
 	fields.Number(c, "map_type", &b.MapType, &m.Shown.MapType, &m.Create.MapType, m.Update.MapType, m.Record.MapType)
 })
 
-// shownScore returns the score as replies show it: also with the recommendations in the old score that nobody moved in.
+// shownScore returns the score of replies: also with the recommendations of the old service that
+// have no name here.
 func (b *blog) shownScore() int64 { return b.Score + max(0, b.MovedScore-b.NamedScore) }
 
 // day is a calendar day as one sortable number, such as 20260228.
@@ -94,8 +98,8 @@ type vote struct {
 type choice struct {
 	Description string `bson:"description"`
 	Votes       int64  `bson:"votes"`
-	// MovedVotes is the number of votes that an old service showed. NamedVotes is how many of them were moved in with their
-	// users.
+	// MovedVotes is the number of votes that an old service showed. NamedVotes is how many of them
+	// were moved in with their users.
 	MovedVotes int64 `bson:"moved_votes,omitempty"`
 	NamedVotes int64 `bson:"named_votes,omitempty"`
 }
@@ -156,10 +160,12 @@ func onMap() nearby.Index { return nearby.Index{Day: "post_day", Category: "type
 
 func blogsSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
-		Name: "blogs", ID: docstore.Int64, Sharding: docstore.ByPlace, Scheme: id.Scheme{}, Tombstones: true, PlaceFields: []string{"author_id"},
-		Feed: changes.Of(settings, dueField),
+		Name: "blogs", ID: docstore.Int64, Sharding: docstore.ByPlace, Scheme: id.Scheme{}, Tombstones: true,
+		PlaceFields: []string{"author_id"},
+		Feed:        changes.Of(settings, dueField),
 		Indexes: []docstore.Index{
-			byAuthor().Declare(), byAuthorPostDay().Declare(), byPostDay().Declare(), byTypePostDay().Declare(), byDue().Declare(), byRequest().Declare(),
+			byAuthor().Declare(), byAuthorPostDay().Declare(), byPostDay().Declare(), byTypePostDay().Declare(),
+			byDue().Declare(), byRequest().Declare(),
 			onMap().Declare(),
 		},
 	}

@@ -13,21 +13,25 @@ import (
 )
 
 // CastBallot votes for one choice of an entry's vote.
-func (s *server) CastBallot(ctx context.Context, request *blogv1.CastBallotRequest) (*blogv1.CastBallotResponse, error) {
+func (s *server) CastBallot(ctx context.Context,
+	request *blogv1.CastBallotRequest) (*blogv1.CastBallotResponse, error) {
 	if _, err := s.profiles.Require(ctx, request.GetVoterId()); err != nil {
 		return nil, err
 	}
-	counted, err := s.ballots.Put(ctx, request.GetBlogId(), request.GetVoterId(), func(b *blog, present int32) (int32, error) {
-		switch {
-		case b.Vote == nil:
-			return 0, noVote(b.ID)
-		case int(request.GetChoice()) > len(b.Vote.Choices):
-			return 0, apierror.NotFound("CHOICE_NOT_FOUND", "the vote of entry %d has %d choices", b.ID, len(b.Vote.Choices))
-		case present != choices.None && present != request.GetChoice():
-			return 0, apierror.New(codes.AlreadyExists, "ALREADY_VOTED", "user %d voted for choice %d already", request.GetVoterId(), present)
-		}
-		return request.GetChoice(), nil
-	})
+	counted, err := s.ballots.Put(ctx, request.GetBlogId(), request.GetVoterId(),
+		func(b *blog, present int32) (int32, error) {
+			switch {
+			case b.Vote == nil:
+				return 0, noVote(b.ID)
+			case int(request.GetChoice()) > len(b.Vote.Choices):
+				return 0, apierror.NotFound("CHOICE_NOT_FOUND", "the vote of entry %d has %d choices", b.ID,
+					len(b.Vote.Choices))
+			case present != choices.None && present != request.GetChoice():
+				return 0, apierror.New(codes.AlreadyExists, "ALREADY_VOTED", "user %d voted for choice %d already",
+					request.GetVoterId(), present)
+			}
+			return request.GetChoice(), nil
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +39,8 @@ func (s *server) CastBallot(ctx context.Context, request *blogv1.CastBallotReque
 }
 
 // ListBallots returns a page of the ballots in an entry's vote.
-func (s *server) ListBallots(ctx context.Context, request *blogv1.ListBallotsRequest) (*blogv1.ListBallotsResponse, error) {
+func (s *server) ListBallots(ctx context.Context,
+	request *blogv1.ListBallotsRequest) (*blogv1.ListBallotsResponse, error) {
 	if found, err := s.blogs.Get(ctx, request.GetBlogId()); err != nil {
 		return nil, err
 	} else if found.Vote == nil {

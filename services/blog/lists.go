@@ -28,7 +28,8 @@ func (s *server) ListBlogs(ctx context.Context, request *blogv1.ListBlogsRequest
 	if request.GetBox() != nil {
 		return s.listInBox(ctx, request)
 	}
-	author, token, last, hidden := request.GetAuthorId(), request.GetPageToken(), lastDay, s.blogs.HiddenIn(ctx, request)
+	author, token, last, hidden := request.GetAuthorId(), request.GetPageToken(), lastDay, s.blogs.HiddenIn(ctx,
+		request)
 	if err := hidden.Require(author); err != nil {
 		return nil, err
 	}
@@ -105,7 +106,8 @@ func listed(request *blogv1.ListBlogsRequest, last day) docstore.Where {
 }
 
 // BatchGetBlogs returns several entries.
-func (s *server) BatchGetBlogs(ctx context.Context, request *blogv1.BatchGetBlogsRequest) (*blogv1.BatchGetBlogsResponse, error) {
+func (s *server) BatchGetBlogs(ctx context.Context,
+	request *blogv1.BatchGetBlogsRequest) (*blogv1.BatchGetBlogsResponse, error) {
 	batch, err := s.blogs.Batch(ctx, request.GetBlogIds())
 	if err != nil {
 		return nil, err
@@ -140,8 +142,8 @@ func recentToken(from day, token string) string {
 	return strconv.FormatInt(int64(from), 10) + "." + token
 }
 
-// parseRecent reads a page token. It fails with docstore.ErrBadToken, also for a day after today. The
-// empty token means a walk that begins today.
+// parseRecent reads a page token. It fails with docstore.ErrBadToken, also for a day after today.
+// The empty token means a walk that begins today.
 func parseRecent(text string, today day) (from day, token string, err error) {
 	if text == "" {
 		return today, "", nil
@@ -154,7 +156,8 @@ func parseRecent(text string, today day) (from day, token string, err error) {
 	return from, token, nil
 }
 
-// located is the part of an entry that SearchNearby and lists in a box show. The texts of a page could be large.
+// located is the part of an entry that SearchNearby and lists in a box show. The texts of a page
+// could be large.
 type located struct {
 	ID         int64   `bson:"_id"`
 	AuthorID   int64   `bson:"author_id"`
@@ -168,7 +171,8 @@ type located struct {
 }
 
 // SearchNearby returns a page of the entries in an area, nearest first.
-func (s *server) SearchNearby(ctx context.Context, request *blogv1.SearchNearbyRequest) (*blogv1.SearchNearbyResponse, error) {
+func (s *server) SearchNearby(ctx context.Context,
+	request *blogv1.SearchNearbyRequest) (*blogv1.SearchNearbyResponse, error) {
 	query := nearby.Query{
 		Filter: nearby.Filter{Category: int64(request.GetType())}, Hidden: s.blogs.Hidden.Users(ctx),
 		Size: service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
@@ -185,11 +189,13 @@ func (s *server) SearchNearby(ctx context.Context, request *blogv1.SearchNearbyR
 		authorIDs[i] = f.Document.AuthorID
 	}
 	authors := s.profiles.Show(ctx, authorIDs...)
-	reply := &blogv1.SearchNearbyResponse{Blogs: make([]*blogv1.Blog, len(page.Found)), NextPageToken: page.Next, ReadCount: page.Read}
+	reply := &blogv1.SearchNearbyResponse{Blogs: make([]*blogv1.Blog, len(page.Found)), NextPageToken: page.Next,
+		ReadCount: page.Read}
 	for i, f := range page.Found {
 		b := f.Document
 		reply.Blogs[i] = &blogv1.Blog{
-			BlogId: b.ID, Author: authors.Of(b.AuthorID).Proto(b.AuthorID), Type: blogv1.BlogType(b.Type), Title: b.Title,
+			BlogId: b.ID, Author: authors.Of(b.AuthorID).Proto(b.AuthorID), Type: blogv1.BlogType(b.Type),
+			Title:    b.Title,
 			Location: &typev1.Location{Lat: b.Lat, Lng: b.Lng}, PostDate: b.PostDay.proto(),
 			OldId: aliases.OldID(b.ID, b.RequestKey), DistanceMeters: new(f.Distance),
 		}
@@ -210,19 +216,22 @@ func keyOf(e *entry) nearby.Key {
 }
 
 func locationOf(b *located) nearby.Location {
-	return nearby.Location{Key: nearby.Key{Cell: b.Cell, Day: int64(b.PostDay), Category: int64(b.Type), ID: b.ID}, Lat: b.Lat, Lng: b.Lng, Owner: b.AuthorID}
+	return nearby.Location{Key: nearby.Key{Cell: b.Cell, Day: int64(b.PostDay), Category: int64(b.Type), ID: b.ID},
+		Lat: b.Lat, Lng: b.Lng, Owner: b.AuthorID}
 }
 
 // listInBox returns a page of the published entries in a box, in a stable order.
 func (s *server) listInBox(ctx context.Context, request *blogv1.ListBlogsRequest) (*blogv1.ListBlogsResponse, error) {
 	page, err := s.onMap.In(ctx, nearby.BoxOf(request.GetBox()), nearby.Query{
-		Filter: nearby.Filter{Category: int64(request.GetType()), Until: int64(s.today())}, Hidden: s.blogs.Hidden.Users(ctx),
-		Size: service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
+		Filter: nearby.Filter{Category: int64(request.GetType()), Until: int64(s.today())},
+		Hidden: s.blogs.Hidden.Users(ctx),
+		Size:   service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	reply := &blogv1.ListBlogsResponse{Summaries: make([]*typev1.Summary, len(page.Found)), NextPageToken: page.Next, ReadCount: page.Read}
+	reply := &blogv1.ListBlogsResponse{Summaries: make([]*typev1.Summary, len(page.Found)), NextPageToken: page.Next,
+		ReadCount: page.Read}
 	for i, b := range page.Documents() {
 		reply.Summaries[i] = &typev1.Summary{
 			Id: b.ID, Title: b.Title, Location: &typev1.Location{Lat: b.Lat, Lng: b.Lng}, Category: b.Type,

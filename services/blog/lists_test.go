@@ -1,10 +1,12 @@
 package blog
 
 import (
+	"errors"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/apierror"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
@@ -168,4 +170,23 @@ func TestAListOfAUserWhoIsGoneMayEndWhileEntriesAreKept(t *testing.T) {
 	expect(false)
 	f.store([]blog{placed(author, 121, 20260501)})
 	expect(true)
+}
+
+// A token is either rejected as bad or read as one that is the same again, of a day until today.
+func FuzzParseRecent(f *testing.F) {
+	const today = day(20260228)
+	for _, seed := range []string{"20260228.x", "20260301.x", "020260228.x", "", ".", "20260228."} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		from, token, err := parseRecent(text, today)
+		switch {
+		case err != nil:
+			if !errors.Is(err, docstore.ErrBadToken) {
+				t.Fatalf("got error %v", err)
+			}
+		case from > today || text != "" && recentToken(from, token) != text:
+			t.Fatalf("%q was read as %d, %q", text, from, token)
+		}
+	})
 }

@@ -41,8 +41,9 @@ func blogForm() movein.Form[blog] {
 func blogOf(given *moveinv1.Entry) blog {
 	b := blog{
 		AuthorID: given.GetAuthorId(), ZoomLevel: defaultZoomLevel, MapType: int32(blogv1.MapType_MAP_TYPE_MAP),
-		CreateTime: movein.Time(given.GetCreateTime()), UpdateTime: movein.TimeOr(given.GetUpdateTime(), given.GetCreateTime()),
-		Reward: given.GetReward(), MovedScore: given.GetScore(),
+		CreateTime: movein.Time(given.GetCreateTime()),
+		UpdateTime: movein.TimeOr(given.GetUpdateTime(), given.GetCreateTime()),
+		Reward:     given.GetReward(), MovedScore: given.GetScore(),
 	}
 	blogFields.Take(&b, given)
 	if asked := given.GetVote(); asked != nil {
@@ -59,7 +60,8 @@ func blogOf(given *moveinv1.Entry) blog {
 // record returns the fields of an entry that a record has.
 func (b *blog) record() *moveinv1.Entry {
 	record := &moveinv1.Entry{
-		AuthorId: b.AuthorID, QuotedId: b.ReplyOldID, ZoomLevel: new(int32), MapType: new(int32), Score: b.MovedScore, Reward: b.Reward,
+		AuthorId: b.AuthorID, QuotedId: b.ReplyOldID, ZoomLevel: new(int32), MapType: new(int32), Score: b.MovedScore,
+		Reward:     b.Reward,
 		CreateTime: timestamppb.New(b.CreateTime), UpdateTime: timestamppb.New(b.UpdateTime),
 	}
 	blogFields.Record(b, record)
@@ -69,7 +71,8 @@ func (b *blog) record() *moveinv1.Entry {
 	if b.Vote != nil {
 		record.Vote = &blogv1.Vote{Description: b.Vote.Description}
 		for _, each := range b.Vote.Choices {
-			record.Vote.Choices = append(record.Vote.Choices, &blogv1.Choice{Description: each.Description, Votes: each.MovedVotes})
+			record.Vote.Choices = append(record.Vote.Choices,
+				&blogv1.Choice{Description: each.Description, Votes: each.MovedVotes})
 		}
 	}
 	return record

@@ -101,32 +101,3 @@ func TestACallThatFindsTooFewPublishedEntriesEndsWithAShortPage(t *testing.T) {
 		}
 	}
 }
-
-func TestPlannedEntriesAtOnePointAreSkipped(t *testing.T) {
-	f := newFixture(t, Config{Zone: time.UTC})
-	var blogs []blog
-	for i := range int64(25_000) {
-		blogs = append(blogs, placed(i+1, 121, 20260502))
-	}
-	f.store(append(blogs, placed(25_001, 121.005, 20260501), placed(25_002, 120.995, 20260501)))
-	box, err := f.ListBlogs(t.Context(), &blogv1.ListBlogsRequest{
-		View: typev1.View_VIEW_SUMMARY, Publication: blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED,
-		Box: &typev1.Box{South: 24, West: 120, North: 26, East: 122}, PageSize: 2,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	around, err := f.SearchNearby(t.Context(), &blogv1.SearchNearbyRequest{
-		Circle:      &typev1.Circle{Center: &typev1.Location{Lat: 25, Lng: 121}, RadiusMeters: 1000},
-		Publication: blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED, PageSize: 2,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(box.GetSummaries()) != 2 || box.GetNextPageToken() != "" || box.GetReadCount() > 1500 {
-		t.Errorf("in a box: %v", box)
-	}
-	if len(around.GetBlogs()) != 2 || around.GetNextPageToken() != "" || around.GetReadCount() > 5000 {
-		t.Errorf("around: %v", around)
-	}
-}

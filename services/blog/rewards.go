@@ -11,21 +11,24 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-// The account service keeps a ledger with one reward for each entry. An entry is stored together with a mark that its
-// reward is due. A sweep adds the reward to the ledger and then clears the mark; a deletion adds it, too. The ledger has
-// each reward once, so both may be repeated.
+// The account service keeps a ledger with one reward for each entry. An entry is stored together
+// with a mark that its reward is due. A sweep adds the reward to the ledger and then clears the
+// mark; a deletion adds it, too. The ledger has each reward once, so both may be repeated.
 
 const (
 	// rewardDue is the value of blog.RewardDue.
 	rewardDue int64 = 1
-	// grantBatch is how many rewards a sweep adds at a time, at most 100 as the account service takes them.
+	// grantBatch is how many rewards a sweep adds at a time, at most 100 as the account service
+	// takes them.
 	grantBatch = 100
-	// grantTimeout bounds a call of the account service, and grantTime all calls of a sweep while it does not reply.
+	// grantTimeout bounds a call of the account service, and grantTime all calls of a sweep while
+	// it does not reply.
 	grantTimeout, grantTime = 3 * time.Second, time.Minute
 )
 
-// grantDue adds all rewards that are due to the ledger. It continues after a failure and returns the first one. It
-// leaves out an entry that no majority has yet: a failover may undo it, but not its reward.
+// grantDue adds all rewards that are due to the ledger. It continues after a failure and returns
+// the first one. It leaves out an entry that no majority has yet: a failover may undo it, but not
+// its reward.
 func (s *server) grantDue(ctx context.Context) (failed error) {
 	ctx, cancel := context.WithTimeout(ctx, grantTime)
 	defer cancel()

@@ -3,7 +3,6 @@ package blog
 import (
 	"errors"
 	"reflect"
-	"sync"
 	"testing"
 	"time"
 
@@ -39,32 +38,6 @@ func (f *fixture) sweep() {
 	if err := f.Sweep(f.t.Context()); err != nil {
 		f.t.Error(err)
 	}
-}
-
-func TestARetriedPostIsRewardedOnce(t *testing.T) {
-	f := newFixture(t, tenEach)
-	first := newRequest(author)
-	for _, when := range []string{"a post", "its repetition"} {
-		f.post(t.Context(), first)
-		f.sweep()
-		f.expect("after "+when, 10, 0)
-	}
-	again := newRequest(author)
-	again.RequestId = "00000000-0000-4000-8000-000000000002"
-	var group sync.WaitGroup
-	for range 32 {
-		group.Go(func() {
-			if _, err := f.CreateBlog(t.Context(), again); err != nil {
-				t.Error(err)
-			}
-			if err := f.Sweep(t.Context()); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	group.Wait()
-	f.sweep()
-	f.expect("after 32 posts of another and sweeps at a time", 20, 0)
 }
 
 func TestARewardIsGrantedAfterItFailed(t *testing.T) {
@@ -135,19 +108,6 @@ func TestAnEntryThatAFailoverUndoesHasNoReward(t *testing.T) {
 	}
 }
 
-func TestARewardWhoseReplyWasLostIsNotGivenAgain(t *testing.T) {
-	f := newFixture(t, tenEach)
-	f.post(t.Context(), newRequest(author))
-	f.account.granted = func() error { return status.Error(codes.Unavailable, "the connection broke") }
-	if err := f.Sweep(t.Context()); err == nil {
-		t.Error("the sweep succeeded")
-	}
-	f.expect("when the mark was not cleared", 10, 1)
-	f.account.granted = nil
-	f.sweep()
-	f.expect("after a sweep", 10, 0)
-}
-
 func TestAnEntryIsNotDeletedWhileItsRewardFails(t *testing.T) {
 	f := newFixture(t, tenEach)
 	f.account.refuse = away
@@ -215,19 +175,5 @@ func TestAGrantChangesNothingElseInTheEntry(t *testing.T) {
 	want.RewardDue = 0
 	if got := f.stored(id); !reflect.DeepEqual(got, want) {
 		t.Errorf("the entry is %+v, want %+v", got, want)
-	}
-}
-
-func TestARewardOutOfRangeIsRejectedAtStart(t *testing.T) {
-	f := newFixture(t, tenEach)
-	for _, reward := range []int64{-1, MaxReward + 1} {
-		if _, err := New(t.Context(), f.deps, Config{Reward: reward, Zone: time.UTC}); err == nil {
-			t.Errorf("%d is accepted", reward)
-		}
-	}
-	for _, reward := range []int64{0, MaxReward} {
-		if _, err := New(t.Context(), f.deps, Config{Reward: reward, Zone: time.UTC}); err != nil {
-			t.Errorf("%d: %v", reward, err)
-		}
 	}
 }

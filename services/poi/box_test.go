@@ -2,15 +2,12 @@ package poi
 
 import (
 	"cmp"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/waybook/waybook/internal/content/nearby"
-	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/docstore/observed"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
@@ -116,47 +113,6 @@ func TestABoxOfAnySizeMatchesBruteForce(t *testing.T) {
 	}
 }
 
-func TestAStackAtOnePlaceIsPagedThroughOnce(t *testing.T) {
-	queries := 0
-	s := newObservedServer(t, func(call observed.Call) {
-		if call.Verb == "scan" {
-			queries++
-		}
-	})
-	var pois []poi
-	for id := range int64(2000) {
-		pois = append(pois, newLandmark(id+1, 25, 121))
-	}
-	s.store(t, pois)
-	queries = 0
-	if got, want := s.walkBox(t, inBox(world, 0), 100), checkedBox(pois, world, 0); !slices.Equal(got, want) {
-		t.Errorf("got %d of %d", len(got), len(want))
-	}
-	// Each of the 20 pages reads one batch of the rest of the stack. The last one also looks behind it.
-	if queries > 21 {
-		t.Errorf("%d queries were made", queries)
-	}
-}
-
-func TestACallThatFindsTooFewEndsWithAShortPage(t *testing.T) {
-	s := newServer(t)
-	var pois []poi
-	for id := range int64(22_000) {
-		pois = append(pois, newLandmark(id+1, 25+float64(id)*1e-10, 121))
-	}
-	s.store(t, pois)
-	// The box is a parallel through the last landmark; its cells hold all the others too.
-	last := pois[len(pois)-1]
-	request := inBox(box{south: last.Lat, west: 0, north: last.Lat, east: 170}, 0)
-	first, err := s.ListPois(t.Context(), request)
-	if err != nil || len(first.GetSummaries()) > 1 || first.GetNextPageToken() == "" {
-		t.Fatalf("got %d landmarks, next %q, %v", len(first.GetSummaries()), first.GetNextPageToken(), err)
-	}
-	if got := s.walkBox(t, request, 1000); !slices.Equal(got, []int64{last.ID}) {
-		t.Errorf("got %v", got)
-	}
-}
-
 func TestAnUnchangedLandmarkOfABoxIsListedOnceDuringWrites(t *testing.T) {
 	random := rand.New(rand.NewPCG(13, 14))
 	s := newServer(t)
@@ -191,22 +147,5 @@ func TestAnUnchangedLandmarkOfABoxIsListedOnceDuringWrites(t *testing.T) {
 	slices.Sort(seen)
 	if len(seen) != len(stay) || len(slices.Compact(seen)) != len(stay) {
 		t.Errorf("%d of %d were seen", len(seen), len(stay))
-	}
-}
-
-func TestATokenOfAnotherBoxIsRejected(t *testing.T) {
-	s := newServer(t)
-	s.store(t, scatter(rand.New(rand.NewPCG(7, 8)), 500))
-	first := inBox(world, 0)
-	first.PageSize = 1
-	reply, err := s.ListPois(t.Context(), first)
-	if err != nil || reply.GetNextPageToken() == "" {
-		t.Fatal(reply, err)
-	}
-	for _, other := range []*poiv1.ListPoisRequest{inBox(box{-89, -180, 90, 180}, 0), inBox(world, 1)} {
-		other.PageToken = reply.GetNextPageToken()
-		if _, err := s.ListPois(t.Context(), other); !errors.Is(err, docstore.ErrBadToken) {
-			t.Errorf("%v: got %v", other, err)
-		}
 	}
 }

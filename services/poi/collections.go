@@ -35,8 +35,8 @@ type poi struct {
 	// LatestPhoto and LatestComment are the highest ids of one so far; see child.Set.
 	LatestPhoto   int64 `bson:"photo_latest"`
 	LatestComment int64 `bson:"comment_latest"`
-	// MovedScore is the score that an old service showed. NamedScore is how many of its recommendations were moved in with
-	// their users.
+	// MovedScore is the score that an old service showed. NamedScore is how many of its
+	// recommendations were moved in with their users.
 	MovedScore int64 `bson:"moved_score,omitempty"`
 	NamedScore int64 `bson:"named_score,omitempty"`
 }
@@ -44,11 +44,14 @@ type poi struct {
 // messages are those with the fields of a landmark.
 type messages = fields.Messages[poiv1.Poi, poiv1.CreatePoiRequest, poiv1.UpdatePoiRequest, moveinv1.Landmark]
 
-// poiFields are the fields that its owner gives a landmark. Requests and records have their limits.
+// poiFields are the fields that its owner gives a landmark. Requests and records have their
+// limits.
 var poiFields = fields.New(func(c fields.Copy, p *poi, m messages) {
 	fields.Value(c, "name", &p.Name, &m.Shown.Name, &m.Create.Name, m.Update.Name, &m.Record.Name)
-	fields.Number(c, "category", &p.Category, &m.Shown.Category, &m.Create.Category, m.Update.Category, &m.Record.Category)
-	fields.Location(c, &p.Lat, &p.Lng, &p.Cell, &m.Shown.Location, m.Create.Location, m.Update.Location, &m.Record.Lat, &m.Record.Lng)
+	fields.Number(c, "category", &p.Category, &m.Shown.Category, &m.Create.Category, m.Update.Category,
+		&m.Record.Category)
+	fields.Location(c, &p.Lat, &p.Lng, &p.Cell, &m.Shown.Location, m.Create.Location, m.Update.Location, &m.Record.Lat,
+		&m.Record.Lng)
 })
 
 // requestOf returns the request that creates a landmark as an item of an import describes it.
@@ -56,7 +59,8 @@ func requestOf(item *poiv1.ImportedPoi) *poiv1.CreatePoiRequest {
 	return &poiv1.CreatePoiRequest{Name: item.GetName(), Category: item.GetCategory(), Location: item.GetLocation()}
 }
 
-// shownScore returns the score as replies show it: also with the recommendations in the old score that nobody moved in.
+// shownScore returns the score of replies: also with the recommendations of the old service that
+// have no name here.
 func (p *poi) shownScore() int64 { return p.Score + max(0, p.MovedScore-p.NamedScore) }
 
 // byCategory orders a category's landmarks by creation.

@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// importPrefix begins the request key of an imported landmark, and freedPrefix that of one that was
-	// deleted. No UUID and no key of docstore.Create begins that way.
+	// importPrefix begins the request key of an imported landmark, and freedPrefix that of one
+	// that was deleted. No UUID and no key of docstore.Create begins that way.
 	importPrefix = "import:"
 	freedPrefix  = "freed:"
 	// maxShownKey is how many bytes of the key of a rejected item a reply shows.
@@ -52,7 +52,8 @@ type outcome struct {
 	reason, message string
 }
 
-// importAll imports items independently of each other. If they are to be validated only, it stores nothing.
+// importAll imports items independently of each other. If they are to be validated only, it stores
+// nothing.
 func (s *server) importAll(ctx context.Context, request *poiv1.ImportPoisRequest) ([]outcome, error) {
 	outcomes := make([]outcome, len(request.GetPois()))
 	var open []int
@@ -96,9 +97,11 @@ func (s *server) confirm(ctx context.Context, outcomes []outcome) error {
 	return s.pois.Confirm(ctx, unchanged)
 }
 
-// recognise settles the open items whose keys stored landmarks have, among those that isWanted selects. It returns the others.
+// recognise settles the open items whose keys stored landmarks have, among those that isWanted
+// selects. It returns the others.
 func (s *server) recognise(
-	ctx context.Context, request *poiv1.ImportPoisRequest, open []int, outcomes []outcome, isWanted func(key string) bool,
+	ctx context.Context, request *poiv1.ImportPoisRequest, open []int, outcomes []outcome,
+	isWanted func(key string) bool,
 ) (others []int, err error) {
 	for _, i := range open {
 		item, isSettled := request.GetPois()[i], false
@@ -126,12 +129,14 @@ func (s *server) findImported(ctx context.Context, ownerID int64, key string) (p
 	poiID, _ := strconv.ParseInt(strings.TrimPrefix(key, ownPrefix), 10, 64)
 	if 0 < poiID && poiID <= id.Max && key == fmt.Sprint(ownPrefix, poiID) {
 		own, err := s.pois.Documents.Get(ctx, poiID)
-		if isOwn := err == nil && own.OwnerID == ownerID && importKey(&own) == ""; isOwn || err != nil && !errors.Is(err, docstore.ErrNotFound) {
+		if isOwn := err == nil && own.OwnerID == ownerID && importKey(&own) == ""; isOwn ||
+			err != nil && !errors.Is(err, docstore.ErrNotFound) {
 			return own, err
 		}
 	}
 	key = importPrefix + key
-	return s.pois.Documents.Find(ctx, byRequest().Is(docstore.OwnedKey(ownerID, key)).At(int64(id.PlaceOfKey(ownerID, key))))
+	return s.pois.Documents.Find(ctx, byRequest().Is(docstore.OwnedKey(ownerID, key)).At(int64(id.PlaceOfKey(ownerID,
+		key))))
 }
 
 // importKey returns the key of a landmark that was imported.
@@ -143,8 +148,8 @@ func importKey(p *poi) string {
 	return key
 }
 
-// insertImported stores the open items and returns those to recognise or to retry. taken is how often they were
-// retried.
+// insertImported stores the open items and returns those to recognise or to retry. taken is how
+// often they were retried.
 func (s *server) insertImported(
 	ctx context.Context, request *poiv1.ImportPoisRequest, open []int, taken int,
 ) (again []int, err error) {
@@ -160,7 +165,8 @@ func (s *server) insertImported(
 	}
 	for n, i := range open {
 		key := importPrefix + items[i].GetKey()
-		documents[n] = poi{ID: ids[n], OwnerID: ownerID, RequestKey: docstore.OwnedKey(ownerID, key), CreateTime: now, UpdateTime: now}
+		documents[n] = poi{ID: ids[n], OwnerID: ownerID, RequestKey: docstore.OwnedKey(ownerID, key), CreateTime: now,
+			UpdateTime: now}
 		poiFields.Create(&documents[n], requestOf(items[i]))
 	}
 	refused, err := docstore.Taken(s.pois.Documents.Insert(ctx, documents...))
@@ -177,8 +183,8 @@ func hasContent(p poi, item *poiv1.ImportedPoi) bool {
 	return reflect.DeepEqual(given, p)
 }
 
-// outcomeOf returns the outcome of an item whose key a stored landmark has. It updates the landmark
-// if the request says so. isSettled is false if the landmark was deleted meanwhile.
+// outcomeOf returns the outcome of an item whose key a stored landmark has. It updates the
+// landmark if the request says so. isSettled is false if the landmark was deleted meanwhile.
 func (s *server) outcomeOf(
 	ctx context.Context, request *poiv1.ImportPoisRequest, stored poi, item *poiv1.ImportedPoi,
 ) (_ outcome, isSettled bool, err error) {
@@ -186,7 +192,8 @@ func (s *server) outcomeOf(
 	case hasContent(stored, item):
 		return outcome{unchanged: stored.ID}, true, nil
 	case request.GetMode() != poiv1.ImportMode_IMPORT_MODE_UPDATE:
-		return outcome{reason: "KEY_TAKEN", message: "another landmark of the owner has this key, with other content"}, true, nil
+		return outcome{reason: "KEY_TAKEN",
+			message: "another landmark of the owner has this key, with other content"}, true, nil
 	case request.GetValidateOnly():
 		return outcome{isUpdated: true}, true, nil
 	}
@@ -219,7 +226,8 @@ func replyOf(items []*poiv1.ImportedPoi, outcomes []outcome) *poiv1.ImportPoisRe
 			reply.FailedCount++
 			key := items[i].GetKey()
 			key = strings.ToValidUTF8(key[:min(len(key), maxShownKey)], "")
-			reply.Failures = append(reply.Failures, &poiv1.ImportFailure{Index: int64(i), Key: key, Reason: o.reason, Message: o.message})
+			reply.Failures = append(reply.Failures,
+				&poiv1.ImportFailure{Index: int64(i), Key: key, Reason: o.reason, Message: o.message})
 		case o.unchanged != 0:
 			reply.UnchangedCount++
 		case o.isUpdated:

@@ -26,7 +26,8 @@ func (s *server) ListPois(ctx context.Context, request *poiv1.ListPoisRequest) (
 	reply := &poiv1.ListPoisResponse{}
 	if request.GetView() == typev1.View_VIEW_SUMMARY {
 		var err error
-		if reply.Summaries, reply.NextPageToken, err = s.summaries.Page(ctx, query, func(p *summary) bool { return !hidden[p.OwnerID] }); err != nil {
+		if reply.Summaries, reply.NextPageToken, err = s.summaries.Page(ctx, query,
+			func(p *summary) bool { return !hidden[p.OwnerID] }); err != nil {
 			return nil, err
 		}
 	} else {
@@ -59,13 +60,15 @@ func listed(request *poiv1.ListPoisRequest) docstore.Where {
 	return where.Everywhere()
 }
 
-// ofOwner selects an owner's landmarks, in the order of their request keys: those are the only index by owners.
+// ofOwner selects an owner's landmarks, in the order of their request keys: those are the only
+// index by owners.
 func ofOwner(owner int64) docstore.Where {
 	return byRequest().In(docstore.Between(docstore.OwnedKey(owner, ""), docstore.OwnedKey(owner+1, ""))).Everywhere()
 }
 
 // BatchGetPois returns several landmarks.
-func (s *server) BatchGetPois(ctx context.Context, request *poiv1.BatchGetPoisRequest) (*poiv1.BatchGetPoisResponse, error) {
+func (s *server) BatchGetPois(ctx context.Context,
+	request *poiv1.BatchGetPoisRequest) (*poiv1.BatchGetPoisResponse, error) {
 	batch, err := s.pois.Batch(ctx, request.GetPoiIds())
 	if err != nil {
 		return nil, err
@@ -95,7 +98,8 @@ type summary struct {
 func showSummary(p *summary) (id int64, title string) { return p.ID, p.Name }
 
 // SearchNearby returns a page of the landmarks in an area, nearest first.
-func (s *server) SearchNearby(ctx context.Context, request *poiv1.SearchNearbyRequest) (*poiv1.SearchNearbyResponse, error) {
+func (s *server) SearchNearby(ctx context.Context,
+	request *poiv1.SearchNearbyRequest) (*poiv1.SearchNearbyResponse, error) {
 	page, err := s.nearby.Around(ctx, nearby.CircleOf(request.GetCircle()), nearby.Query{
 		Filter: nearby.Filter{Category: int64(request.GetCategory())}, Hidden: s.pois.Hidden.Users(ctx),
 		Size: service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
@@ -120,7 +124,8 @@ type entry struct {
 func keyOf(e *entry) nearby.Key { return nearby.Key{Cell: e.Cell, Category: e.Category, ID: e.ID} }
 
 func locationOf(p *poi) nearby.Location {
-	return nearby.Location{Key: nearby.Key{Cell: p.Cell, Category: p.Category, ID: p.ID}, Lat: p.Lat, Lng: p.Lng, Owner: p.OwnerID}
+	return nearby.Location{Key: nearby.Key{Cell: p.Cell, Category: p.Category, ID: p.ID}, Lat: p.Lat, Lng: p.Lng,
+		Owner: p.OwnerID}
 }
 
 // located is the part of a landmark that a map reads.
@@ -135,7 +140,8 @@ type located struct {
 }
 
 func locationOfLocated(p *located) nearby.Location {
-	return nearby.Location{Key: nearby.Key{Cell: p.Cell, Category: p.Category, ID: p.ID}, Lat: p.Lat, Lng: p.Lng, Owner: p.OwnerID}
+	return nearby.Location{Key: nearby.Key{Cell: p.Cell, Category: p.Category, ID: p.ID}, Lat: p.Lat, Lng: p.Lng,
+		Owner: p.OwnerID}
 }
 
 // listInBox returns a page of the landmarks in a box, in a stable order.
@@ -147,7 +153,8 @@ func (s *server) listInBox(ctx context.Context, request *poiv1.ListPoisRequest) 
 	if err != nil {
 		return nil, err
 	}
-	reply := &poiv1.ListPoisResponse{Summaries: make([]*typev1.Summary, len(page.Found)), NextPageToken: page.Next, ReadCount: page.Read}
+	reply := &poiv1.ListPoisResponse{Summaries: make([]*typev1.Summary, len(page.Found)), NextPageToken: page.Next,
+		ReadCount: page.Read}
 	for i, p := range page.Documents() {
 		reply.Summaries[i] = &typev1.Summary{
 			Id: p.ID, Title: p.Name, Location: &typev1.Location{Lat: p.Lat, Lng: p.Lng}, Category: int32(p.Category),

@@ -28,14 +28,16 @@ func poiForm() movein.Form[poi] {
 			given := record.GetLandmark()
 			p := poi{
 				OwnerID: given.GetOwnerId(), MovedScore: given.GetScore(),
-				CreateTime: movein.Time(given.GetCreateTime()), UpdateTime: movein.TimeOr(given.GetUpdateTime(), given.GetCreateTime()),
+				CreateTime: movein.Time(given.GetCreateTime()),
+				UpdateTime: movein.TimeOr(given.GetUpdateTime(), given.GetCreateTime()),
 			}
 			poiFields.Take(&p, given)
 			return p
 		},
 		Record: func(p *poi) proto.Message {
 			record := &moveinv1.Landmark{
-				OwnerId: p.OwnerID, Score: p.MovedScore, CreateTime: timestamppb.New(p.CreateTime), UpdateTime: timestamppb.New(p.UpdateTime),
+				OwnerId: p.OwnerID, Score: p.MovedScore, CreateTime: timestamppb.New(p.CreateTime),
+				UpdateTime: timestamppb.New(p.UpdateTime),
 			}
 			poiFields.Record(p, record)
 			return record

@@ -2,7 +2,6 @@ package poi
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -10,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/waybook/waybook/internal/content/nearby"
-	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/observed"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
@@ -171,84 +169,6 @@ func TestSearchNearbyMatchesBruteForce(t *testing.T) {
 	}
 }
 
-func TestPagesOfSizeOneCoverAStackAtOnePoint(t *testing.T) {
-	s := newServer(t)
-	var pois []poi
-	for id := range int64(300) {
-		pois = append(pois, newLandmark(id+1, 25, 121))
-	}
-	s.store(t, pois)
-	for _, request := range []*poiv1.SearchNearbyRequest{circle(25, 121, 0), circle(25, 121.3, 50_000)} {
-		if got, want := s.walkNearby(t, request, 1), bruteForce(pois, request); len(want) != 300 || !slices.Equal(got, want) {
-			t.Errorf("%v: got %v", request, got)
-		}
-	}
-}
-
-func TestADistantClusterIsReadPartially(t *testing.T) {
-	random := rand.New(rand.NewPCG(3, 4))
-	s := newServer(t)
-	var pois []poi
-	for id := range int64(20_000) {
-		pois = append(pois, newLandmark(id+1, 25+random.NormFloat64()*0.001, 121+random.NormFloat64()*0.001))
-	}
-	s.store(t, pois)
-	request := circle(25.3, 121.3, 100_000)
-	want := bruteForce(pois, request)
-	request.PageSize = 100
-	seen := map[int64]bool{}
-	for n := 0; n < 500; n += 100 {
-		reply, err := s.SearchNearby(t.Context(), request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, f := range reply.GetPois() {
-			if away := f.GetDistanceMeters(); math.Abs(away-want[n+i].Distance) > tolerance || seen[f.GetPoiId()] {
-				t.Fatalf("number %d is %v, %v away, want %v, seen %v", n+i, f.GetPoiId(), away, want[n+i], seen[f.GetPoiId()])
-			}
-			seen[f.GetPoiId()] = true
-		}
-		request.PageToken = reply.GetNextPageToken()
-	}
-}
-
-func TestAnUnchangedLandmarkIsListedOnceDuringWrites(t *testing.T) {
-	random := rand.New(rand.NewPCG(5, 6))
-	s := newServer(t)
-	stay := scatter(random, 500)
-	for i := range stay {
-		stay[i] = newLandmark(int64(i+1), random.Float64(), random.Float64())
-	}
-	s.store(t, stay)
-	request := circle(0.5, 0.5, 100_000)
-	request.PageSize = 20
-	var seen []int64
-	for next := int64(1000); ; next++ {
-		s.store(t, []poi{newLandmark(next, random.Float64(), random.Float64())})
-		if next%3 == 0 {
-			if err := s.pois.Documents.Delete(t.Context(), next-1); err != nil {
-				t.Fatal(err)
-			}
-		}
-		reply, err := s.SearchNearby(t.Context(), request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, f := range reply.GetPois() {
-			if id := f.GetPoiId(); id < 1000 {
-				seen = append(seen, id)
-			}
-		}
-		if request.PageToken = reply.GetNextPageToken(); request.PageToken == "" {
-			break
-		}
-	}
-	slices.Sort(seen)
-	if len(seen) != len(stay) || len(slices.Compact(seen)) != len(stay) {
-		t.Errorf("%d of %d were seen", len(seen), len(stay))
-	}
-}
-
 // The nearest landmark is deleted after the search has found it in the index.
 func TestALandmarkThatIsDeletedMeanwhileIsReplacedByTheNext(t *testing.T) {
 	var s *server
@@ -274,27 +194,6 @@ func TestALandmarkThatIsDeletedMeanwhileIsReplacedByTheNext(t *testing.T) {
 	}
 	if first := reply.GetPois()[0].GetPoiId(); first != next || next == 1 || len(reply.GetPois()) != 20 || reply.GetNextPageToken() == "" {
 		t.Errorf("got %d landmarks from %d, page token %q", len(reply.GetPois()), first, reply.GetNextPageToken())
-	}
-}
-
-func TestATokenOfAnotherSearchIsRejected(t *testing.T) {
-	s := newServer(t)
-	s.store(t, scatter(rand.New(rand.NewPCG(7, 8)), 500))
-	first := circle(0, 180, 100_000)
-	first.PageSize = 1
-	reply, err := s.SearchNearby(t.Context(), first)
-	if err != nil || reply.GetNextPageToken() == "" {
-		t.Fatal(reply, err)
-	}
-	ofCategory := circle(0, 180, 100_000)
-	ofCategory.Category = 1
-	for _, other := range []*poiv1.SearchNearbyRequest{
-		circle(0, 179, 100_000), circle(0.1, 180, 100_000), circle(0, 180, 99_999), ofCategory,
-	} {
-		other.PageToken = reply.GetNextPageToken()
-		if _, err := s.SearchNearby(t.Context(), other); !errors.Is(err, docstore.ErrBadToken) {
-			t.Errorf("%v: got %v", other, err)
-		}
 	}
 }
 

@@ -28,10 +28,12 @@ func (s *server) CreatePoi(ctx context.Context, request *poiv1.CreatePoiRequest)
 		place = id.PlaceOfKey(request.GetOwnerId(), request.GetRequestId())
 	}
 	created, _, err := docstore.Create(ctx, s.pois.Documents, s.pois.DrawInOrder(ctx, s.ids, place),
-		docstore.Request{By: byRequest().All().At(int64(place)), Owner: request.GetOwnerId(), ID: request.GetRequestId(), Digest: service.Digest(request)},
+		docstore.Request{By: byRequest().All().At(int64(place)), Owner: request.GetOwnerId(),
+			ID: request.GetRequestId(), Digest: service.Digest(request)},
 		func(id int64, requestKey string) poi {
 			now := s.now()
-			made := poi{ID: id, OwnerID: request.GetOwnerId(), RequestKey: requestKey, CreateTime: now, UpdateTime: now}
+			made := poi{ID: id, OwnerID: request.GetOwnerId(), RequestKey: requestKey, CreateTime: now,
+				UpdateTime: now}
 			poiFields.Create(&made, request)
 			return made
 		})
@@ -53,8 +55,8 @@ func (s *server) UpdatePoi(ctx context.Context, request *poiv1.UpdatePoiRequest)
 	return &poiv1.UpdatePoiResponse{Poi: s.show(ctx, updated)}, nil
 }
 
-// DeletePoi deletes a landmark. The next sweep removes its photos and comments. The key of an imported one
-// becomes free, because an import makes landmarks what the file says.
+// DeletePoi deletes a landmark. The next sweep removes its photos and comments. The key of an
+// imported one becomes free, because an import makes landmarks what the file says.
 func (s *server) DeletePoi(ctx context.Context, request *poiv1.DeletePoiRequest) (*poiv1.DeletePoiResponse, error) {
 	found, err := s.pois.GetBy(ctx, request.GetActorId(), request.GetPoiId())
 	if err != nil {
@@ -62,9 +64,11 @@ func (s *server) DeletePoi(ctx context.Context, request *poiv1.DeletePoiRequest)
 	}
 	var set []docstore.Condition
 	if importKey(&found) != "" {
-		set = append(set, docstore.Is("request_key", docstore.OwnedKey(found.OwnerID, freedPrefix+strconv.FormatInt(found.ID, 10))))
+		set = append(set, docstore.Is("request_key",
+			docstore.OwnedKey(found.OwnerID, freedPrefix+strconv.FormatInt(found.ID, 10))))
 	}
-	return &poiv1.DeletePoiResponse{}, s.pois.DeleteBy(ctx, request.GetActorId(), request.GetPoiId(), request.GetEtag(), set...)
+	return &poiv1.DeletePoiResponse{}, s.pois.DeleteBy(ctx, request.GetActorId(), request.GetPoiId(),
+		request.GetEtag(), set...)
 }
 
 // GetPoi returns a landmark with its first photos and comments.
@@ -85,7 +89,8 @@ func (s *server) GetPoi(ctx context.Context, request *poiv1.GetPoiRequest) (*poi
 	}, "photos", "next_photos_token"), mask.Read(func() (err error) {
 		written, err = s.pois.Comments.First(ctx, found.ID, &found, comments.FirstPage)
 		return err
-	}, "comments", "next_comments_token"), mask.Read(func() error { s.profiles.Expect(ctx, found.OwnerID); return nil }, "poi.owner"))
+	}, "comments", "next_comments_token"),
+		mask.Read(func() error { s.profiles.Expect(ctx, found.OwnerID); return nil }, "poi.owner"))
 	if err != nil {
 		return nil, err
 	}

@@ -66,7 +66,8 @@ func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) 
 	s.mover = s.newMover()
 	s.Resolver = s.mover.Resolver
 	s.nearby = nearby.New(s.pois.Documents, onMap(), keyOf, &s.pois.Documents.Reader, locationOf)
-	s.boxes = nearby.New(s.pois.Documents, onMap(), keyOf, docstore.Project[located](s.pois.Documents), locationOfLocated)
+	s.boxes = nearby.New(s.pois.Documents, onMap(), keyOf, docstore.Project[located](s.pois.Documents),
+		locationOfLocated)
 	return s, nil
 }
 
@@ -85,7 +86,8 @@ func (s *server) Parts() service.Parts {
 	return parts
 }
 
-// Sweep removes the photos, comments and recommendations of deleted landmarks, and forgets old deletions.
+// Sweep removes the photos, comments and recommendations of deleted landmarks, and forgets old
+// deletions.
 func (s *server) Sweep(ctx context.Context) error {
 	return s.pois.Sweep(ctx)
 }

@@ -84,8 +84,8 @@ type Assembly struct {
 	Edge http.Handler
 }
 
-// Assemble makes the services and the edge in front of them, and the demo content. It pushes what they start on the
-// stack of the host.
+// Assemble makes the services and the edge in front of them, and the demo content. It pushes what
+// they start on the stack of the host.
 func Assemble(ctx context.Context, config Config, host service.Host) (*Assembly, error) {
 	zone, err := process.Zone(config.TimeZone)
 	if err != nil {
@@ -98,7 +98,8 @@ func Assemble(ctx context.Context, config Config, host service.Host) (*Assembly,
 	}
 	if config.HasDemo {
 		host.Readiness.Starting("looking for demo content")
-		if err := demo.Fill(ctx, clients.Of(parts.Channel, parts.Channel, parts.Channel, parts.Channel), accounts.HasUsers, config.Store.Data, host.Out); err != nil {
+		if err := demo.Fill(ctx, clients.Of(parts.Channel, parts.Channel, parts.Channel, parts.Channel),
+			accounts.HasUsers, config.Store.Data, host.Out); err != nil {
 			return nil, fmt.Errorf("demo content: %w", err)
 		}
 	}
@@ -113,7 +114,9 @@ func Assemble(ctx context.Context, config Config, host service.Host) (*Assembly,
 }
 
 // addServices creates the four services.
-func (a *Assembly) addServices(ctx context.Context, config Config, host service.Host, zone *time.Location) (account.Service, error) {
+func (a *Assembly) addServices(ctx context.Context, config Config, host service.Host,
+	zone *time.Location) (account.Service, error) {
+	config.Uploads.Folder = host.UploadFolder
 	host.Deps.Uploads = upload.New(config.Uploads, host.Metrics)
 	accounts, err := account.New(ctx, host.Deps, config.Account)
 	if err != nil {

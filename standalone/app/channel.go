@@ -3,9 +3,7 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
-	"reflect"
 	"slices"
 
 	"google.golang.org/grpc"
@@ -22,9 +20,10 @@ import (
 	"github.com/waybook/waybook/internal/platform/tracing"
 )
 
-// Channel carries calls to the services in process. They pass the same interceptors as calls from outside (rule 15.4). The
-// messages of unary calls are not copied: neither side changes a message that it has sent or received. Streams pass a
-// connection in memory. It may be used concurrently after the services are registered.
+// Channel carries calls to the services in process. They pass the same interceptors as calls from
+// outside (rule 15.4). The messages of unary calls are not copied: neither side changes a message
+// that it has sent or received. Streams pass a connection in memory. It may be used concurrently
+// after the services are registered.
 type Channel struct {
 	methods      map[string]method
 	interceptors *service.Interceptors
@@ -45,8 +44,10 @@ type method struct {
 
 // NewChannel returns a channel without services.
 func NewChannel(interceptors *service.Interceptors, spans tracing.Tracing) *Channel {
-	options := append(spans.ServerOptions(), grpc.ChainStreamInterceptor(interceptors.Stream), grpc.WaitForHandlers(true))
-	return &Channel{methods: map[string]method{}, interceptors: interceptors, spans: spans, server: grpc.NewServer(options...)}
+	options := append(spans.ServerOptions(), grpc.ChainStreamInterceptor(interceptors.Stream),
+		grpc.WaitForHandlers(true))
+	return &Channel{methods: map[string]method{}, interceptors: interceptors, spans: spans,
+		server: grpc.NewServer(options...)}
 }
 
 // RegisterService adds a service's methods.
@@ -60,9 +61,12 @@ func (c *Channel) RegisterService(description *grpc.ServiceDesc, server any) {
 // ServeStreams serves the streams of the registered services, and pushes its end.
 func (c *Channel) ServeStreams(env process.Env) (err error) {
 	listener := bufconn.Listen(bufferBytes)
-	c.streams, err = grpc.NewClient("passthrough:in-process", append(slices.Concat(c.spans.DialOptions(), requestid.DialOptions()),
-		grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }))...)
+	c.streams, err = grpc.NewClient("passthrough:in-process",
+		append(slices.Concat(c.spans.DialOptions(), requestid.DialOptions()),
+			grpc.WithTransportCredentials(insecure.NewCredentials()),
+			grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
+				return listener.DialContext(ctx)
+			}))...)
 	if err != nil {
 		return err
 	}
@@ -71,49 +75,44 @@ func (c *Channel) ServeStreams(env process.Env) (err error) {
 	env.Stack.Push("streams in process", func(context.Context) error {
 		err := c.streams.Close()
 		c.server.Stop()
-		return errors.Join(err, <-done)
+		if ended := <-done; !errors.Is(ended, grpc.ErrServerStopped) { // before it began
+			err = errors.Join(err, ended)
+		}
+		return err
 	})
 	return nil
 }
 
-// NewStream implements grpc.ClientConnInterface.
-func (c *Channel) NewStream(ctx context.Context, description *grpc.StreamDesc, name string, options ...grpc.CallOption) (grpc.ClientStream, error) {
+func (c *Channel) NewStream(ctx context.Context, description *grpc.StreamDesc, name string,
+	options ...grpc.CallOption) (grpc.ClientStream, error) {
 	if c.streams == nil {
 		return nil, status.Errorf(codes.Unimplemented, "%s: this channel has no streams", name)
 	}
 	return c.streams.NewStream(ctx, description, name, options...)
 }
 
-// Invoke calls a method in the caller's goroutine. It ignores the options, which are for a transport.
+// Invoke calls a method in the caller's goroutine. It ignores the options, which are for a
+// transport.
 func (c *Channel) Invoke(ctx context.Context, name string, request, reply any, _ ...grpc.CallOption) error {
 	called, ok := c.methods[name]
 	if !ok {
 		return status.Errorf(codes.Unimplemented, "there is no method %s", name)
 	}
 	ctx, end := c.spans.StartCall(arena.Take(withoutMetadata(ctx)), name)
-	handed, err := called.handler(called.server, ctx, func(into any) error { return hand(into, request) }, c.interceptors.Unary)
+	handed, err := called.handler(called.server, ctx, func(into any) error { return service.Hand(into, request) },
+		c.interceptors.Unary)
 	if err == nil {
-		err = hand(reply, handed)
+		err = service.Hand(reply, handed)
 	}
 	end(err)
 	return err
 }
 
-// withoutMetadata returns a context without the caller's metadata: as over TCP, outgoing calls of a handler
-// do not inherit it.
+// withoutMetadata returns a context without the caller's metadata: as over TCP, outgoing calls of
+// a handler do not inherit it.
 func withoutMetadata(ctx context.Context) context.Context {
 	if _, has := metadata.FromOutgoingContext(ctx); has {
 		return metadata.NewOutgoingContext(ctx, nil)
 	}
 	return ctx
-}
-
-// hand makes a message equal to another of its type. The two share their parts.
-func hand(into, from any) error {
-	target, source := reflect.ValueOf(into).Elem(), reflect.ValueOf(from).Elem()
-	if target.Type() != source.Type() {
-		return fmt.Errorf("got a %T, want a %T", from, into)
-	}
-	target.Set(source)
-	return nil
 }

@@ -58,7 +58,6 @@ func (c *Config) grpcAddress() string {
 	return c.GRPC
 }
 
-// Register declares the flags, with their defaults.
 func (c *Config) Register(flags *flag.FlagSet) {
 	flags.StringVar(&c.HTTP, "http", "127.0.0.1:8080", "`address` of the edge, which serves /API.php")
 	flags.StringVar(&c.GRPC, "grpc", "", "`address` of the gRPC port, which serves all four services; "+
@@ -69,15 +68,18 @@ func (c *Config) Register(flags *flag.FlagSet) {
 	c.Console.Register(flags, true)
 	c.Flags.Register(flags, "waybook-data")
 	flags.BoolVar(&c.HasDemo, "demo", true, "fill an empty store with demo content")
-	flags.StringVar(&c.TimeZone, "time-zone", "Asia/Taipei", "time `zone` of the dates and times in XML replies; its current day is the last day of published entries")
+	flags.StringVar(&c.TimeZone, "time-zone", "Asia/Taipei",
+		"time `zone` of the dates and times in XML replies; its current day is the last day of published entries")
 	c.Account.Register(flags)
-	flags.Int64Var(&c.Reward, "reward", blog.DefaultReward, "reward of an author for posting an entry, in the virtual currency")
+	flags.Int64Var(&c.Reward, "reward", blog.DefaultReward,
+		"reward of an author for posting an entry, in the virtual currency")
 	c.Comments.Register(flags)
 	c.Uploads.Register(flags)
 	photos.RegisterPublicURL(flags, &c.PublicURL)
 }
 
-// publicURL returns the address of the site, by default that of an edge which only this machine reaches.
+// publicURL returns the address of the site, by default that of an edge which only this machine
+// reaches.
 func (c *Config) publicURL() string {
 	host, port, err := net.SplitHostPort(c.HTTP)
 	isOwn := err == nil && port != "0" && (host == "localhost" || net.ParseIP(host).IsLoopback())
@@ -87,7 +89,6 @@ func (c *Config) publicURL() string {
 	return c.PublicURL
 }
 
-// Check reports the faults of the settings.
 func (c *Config) Check(checks *process.Checks) {
 	checks.Listen("http", c.HTTP)
 	checks.ListenGRPC("grpc", c.grpcAddress())
@@ -135,7 +136,8 @@ func (a *App) suggest(out io.Writer, shown *demo.Shown) {
 		read = fmt.Sprintf("func=getUserAlbumList&userID=%d", shown.UserID)
 	}
 	fmt.Fprintf(out, "\nTry it:\n\n  curl '%s?%s'\n  curl '%s?func=getCategoryPOIList&category=2'\n"+
-		"  curl -b \"$(cat %s)\" -d func=addAlbum -d category=5 -d lat=25.0340 -d lng=121.5645 --data-urlencode albumTitle=我的相簿 %s\n",
+		"  curl -b \"$(cat %s)\" -d func=addAlbum -d category=5 -d lat=25.0340 -d lng=121.5645 --data-urlencode "+
+		"albumTitle=我的相簿 %s\n",
 		url, read, url, shellQuoted(shown.CookieFile), url)
 	if a.hasLogin && shown.PasswordFile != "" {
 		fmt.Fprintf(out, "\nfunc=login takes the email %s and the password in %s\n", demo.Email, shown.PasswordFile)
@@ -145,7 +147,8 @@ func (a *App) suggest(out io.Writer, shown *demo.Shown) {
 // shellQuoted quotes a path for a POSIX shell if it needs that.
 func shellQuoted(path string) string {
 	if !strings.ContainsFunc(path, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+,:@", r))
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune("/._-+,:@", r))
 	}) {
 		return path
 	}

@@ -92,12 +92,14 @@ func (f *filler) fill(password string) (int64, error) {
 	}).GetUser().GetUserId()
 
 	album := call(f, f.Album.CreateAlbum, &albumv1.CreateAlbumRequest{
-		RequestId: f.requestID(), OwnerId: me, Title: "東北角一日遊", Location: &typev1.Location{Lat: 25.1099, Lng: 121.8452},
+		RequestId: f.requestID(), OwnerId: me, Title: "東北角一日遊",
+		Location: &typev1.Location{Lat: 25.1099, Lng: 121.8452},
 		Category: albumv1.AlbumCategory_ALBUM_CATEGORY_DOMESTIC_TRAVEL,
 	}).GetAlbum().GetAlbumId()
 	for i, description := range []string{"九份的石階", "陰陽海", "黃金瀑布", ""} {
 		f.upload(fmt.Sprintf("photos/%d.jpg", i+1), &photov1.UploadStart{
-			RequestId: f.requestID(), ActorId: me, Parent: &photov1.UploadStart_AlbumId{AlbumId: album}, Description: description,
+			RequestId: f.requestID(), ActorId: me, Parent: &photov1.UploadStart_AlbumId{AlbumId: album},
+			Description: description,
 		})
 	}
 	asked := call(f, f.Comment.AddComment, &commentv1.AddCommentRequest{
@@ -105,11 +107,13 @@ func (f *filler) fill(password string) (int64, error) {
 		Text: "好美的海!第三張在哪裡拍的?",
 	}).GetComment().GetCommentId()
 	call(f, f.Comment.ReplyToComment, &commentv1.ReplyToCommentRequest{
-		ActorId: me, Parent: &commentv1.ReplyToCommentRequest_AlbumId{AlbumId: album}, CommentId: asked, Text: "在金瓜石的黃金瀑布 😊",
+		ActorId: me, Parent: &commentv1.ReplyToCommentRequest_AlbumId{AlbumId: album}, CommentId: asked,
+		Text: "在金瓜石的黃金瀑布 😊",
 	})
 
 	entry := call(f, f.Blog.CreateBlog, &blogv1.CreateBlogRequest{
-		RequestId: f.requestID(), AuthorId: me, Type: blogv1.BlogType_BLOG_TYPE_TRAVEL, Weather: blogv1.Weather_WEATHER_CLEARING,
+		RequestId: f.requestID(), AuthorId: me, Type: blogv1.BlogType_BLOG_TYPE_TRAVEL,
+		Weather:  blogv1.Weather_WEATHER_CLEARING,
 		Location: &typev1.Location{Lat: 23.8519, Lng: 120.9028}, PostDate: &typev1.Date{Year: 2026, Month: 11, Day: 1},
 		Title: "日月潭環湖", Content: "清晨六點從向山出發。\r\n湖面起霧,什麼都看不見;\r\n過了水社霧就散了。",
 		Vote: &blogv1.NewVote{Description: "下一站去哪裡?", Choices: []string{"阿里山", "太魯閣", "蘭嶼"}},

@@ -24,7 +24,8 @@ import (
 const (
 	// passwordFile holds the demo user's password. It is written before anything is created.
 	passwordFile = "demo-password"
-	// cookieFile holds the demo user's cookie in the form of a Cookie header. It is written when everything is created.
+	// cookieFile holds the demo user's cookie in the form of a Cookie header. It is written when
+	// everything is created.
 	cookieFile = "demo-cookie"
 )
 
@@ -32,9 +33,11 @@ const (
 const Email = "demo@waybook.example"
 
 // Fill fills a store that has no users, and resumes after an interruption. Each create has a fixed
-// request id, so nothing is created twice. Fill writes the demo user's password and cookie to files
-// in dataDir that only their owner can read. It says so on out if there is something to fill.
-func Fill(ctx context.Context, call clients.Clients, hasUsers func(context.Context) (bool, error), dataDir string, out io.Writer) error {
+// request id, so nothing is created twice. Fill writes the demo user's password and cookie to
+// files in dataDir that only their owner can read. It says so on out if there is something to
+// fill.
+func Fill(ctx context.Context, call clients.Clients, hasUsers func(context.Context) (bool, error), dataDir string,
+	out io.Writer) error {
 	isUsed, err := hasUsers(ctx)
 	isBegun := exists(dataDir, passwordFile)
 	if err != nil || isUsed && (!isBegun || exists(dataDir, cookieFile)) {

@@ -32,8 +32,8 @@ func Write(path string, permissions fs.FileMode, write func(io.Writer) error) er
 	return syncFolder(filepath.Dir(path))
 }
 
-// WriteTo is Write, or writes to standard output if path is "-", and to a device or a pipe as it is. Nobody may
-// read a file who could not read the one that it replaces.
+// WriteTo is Write, or writes to standard output if path is "-", and to a device or a pipe as it
+// is. Only users who could read the replaced file may read the new one.
 func WriteTo(stdout io.Writer, path string, permissions fs.FileMode, write func(io.Writer) error) error {
 	if path == "-" {
 		return write(stdout)

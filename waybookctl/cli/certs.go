@@ -36,7 +36,6 @@ type certsCommand struct {
 	File      string        `placeholder:"NAME" help:"Name of the files of a single certificate, such as tls, in place of its own."`
 }
 
-// Help returns the detailed help.
 func (*certsCommand) Help() string {
 	return `The certificates are for development: the authority's key is in a file beside them. Give each program its own with
 --tls-cert NAME.crt --tls-key NAME.key --tls-ca ca.crt. In a development cluster, pods mount the Secrets waybook-NAME-tls:
@@ -46,7 +45,6 @@ func (*certsCommand) Help() string {
 Run the command again to issue new certificates from the same authority. Programs load changed files without a restart.`
 }
 
-// Run makes certificates.
 func (c *certsCommand) Run(out *output.Printer) error {
 	if c.Lifetime <= 0 {
 		return usageError("--lifetime must be greater than 0")
@@ -67,7 +65,8 @@ func (c *certsCommand) Run(out *output.Printer) error {
 		return err
 	}
 	if c.Authority != "" {
-		if err := errors.Join(os.MkdirAll(c.Folder, 0o750), write(c.Folder, "ca.crt", 0o644, own.Certificate)); err != nil {
+		if err := errors.Join(os.MkdirAll(c.Folder, 0o750),
+			write(c.Folder, "ca.crt", 0o644, own.Certificate)); err != nil {
 			return err
 		}
 	}
@@ -95,7 +94,8 @@ func (c *certsCommand) Run(out *output.Printer) error {
 // authorize. The others reach a service in a cluster and on one machine.
 func (c *certsCommand) hostsOf(name string) []string {
 	service := name + "." + c.Namespace
-	return slices.Concat([]string{name, service, service + ".svc", service + ".svc.cluster.local", "localhost", "127.0.0.1"}, c.Hosts)
+	return slices.Concat([]string{name, service, service + ".svc", service + ".svc.cluster.local", "localhost",
+		"127.0.0.1"}, c.Hosts)
 }
 
 // authority loads the authority from its folder, or creates it in that of the certificates.
@@ -111,7 +111,8 @@ func (c *certsCommand) authority() (*devca.Authority, error) {
 		return loaded, nil
 	}
 	if c.Authority != "" || !errors.Is(certificateErr, fs.ErrNotExist) || !errors.Is(keyErr, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s needs both ca.crt and ca.key, readable: %w", folder, errors.Join(certificateErr, keyErr))
+		return nil, fmt.Errorf("%s needs both ca.crt and ca.key, readable: %w", folder,
+			errors.Join(certificateErr, keyErr))
 	}
 	made, err := devca.New("Waybook development", time.Now(), authorityLifetime)
 	if err != nil {
@@ -127,8 +128,8 @@ func (c *certsCommand) authority() (*devca.Authority, error) {
 	return made, writePair(c.Folder, "ca", pair)
 }
 
-// writePair writes both files of a pair, each atomically. Between the two writes, a program may see
-// a certificate that does not match its key; it then waits for the other file.
+// writePair writes both files of a pair, each atomically. Between the two writes, a program may
+// see a certificate that does not match its key; it then waits for the other file.
 func writePair(folder, name string, pair devca.Pair) error {
 	for _, file := range []struct {
 		name        string
@@ -149,13 +150,15 @@ func write(folder, name string, permissions fs.FileMode, contents []byte) error 
 	})
 }
 
-// printSecret prints a Secret in the form that programs in a cluster mount. No namespace is printed:
-// kubectl apply would remove the labels of the existing one, which say how secure its pods must be.
+// printSecret prints a Secret in the form that programs in a cluster mount. No namespace is
+// printed: kubectl apply would remove the labels of the existing one, which say how secure its
+// pods must be.
 func (c *certsCommand) printSecret(out *output.Printer, name string, pair devca.Pair, authorities []byte) error {
 	encoded, err := yaml.Marshal(map[string]any{
 		"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/tls",
-		"metadata":   map[string]string{"name": "waybook-" + name + "-tls", "namespace": c.Namespace},
-		"stringData": map[string]string{"tls.crt": string(pair.Certificate), "tls.key": string(pair.Key), "ca.crt": string(authorities)},
+		"metadata": map[string]string{"name": "waybook-" + name + "-tls", "namespace": c.Namespace},
+		"stringData": map[string]string{"tls.crt": string(pair.Certificate), "tls.key": string(pair.Key),
+			"ca.crt": string(authorities)},
 	})
 	if err != nil {
 		return err

@@ -4,30 +4,12 @@ import (
 	"context"
 	"iter"
 
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
-	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	"github.com/waybook/waybook/waybookctl/output"
 )
 
 type commentCommands struct {
 	Remove commentRemove `cmd:"" help:"Remove a comment."`
-}
-
-// contentKinds are the kinds of content that users comment on.
-var contentKinds = [...]typev1.Kind{typev1.Kind_KIND_ALBUM, typev1.Kind_KIND_BLOG, typev1.Kind_KIND_POI}
-
-// nounOf returns the name that a kind of content has in commands.
-func nounOf(kind typev1.Kind) string {
-	switch kind {
-	case typev1.Kind_KIND_ALBUM:
-		return "album"
-	case typev1.Kind_KIND_BLOG:
-		return "entry"
-	}
-	return "landmark"
 }
 
 type userComments struct {
@@ -37,13 +19,12 @@ type userComments struct {
 	Yes    bool `help:"Confirm --remove, which cannot be undone."`
 }
 
-// Run lists or removes the comments.
 func (c *userComments) Run(ctx context.Context, call *services, out *output.Printer) error {
 	switch {
 	case c.Remove != c.Yes:
 		return usageError("removing all comments of a user cannot be undone: give both --remove and --yes")
 	case !c.Remove:
-		return output.Items(out, writtenComments.kind, writtenComments.heads, c.written(ctx, call), writtenComments.cells)
+		return writtenComments.list(out, c.written(ctx, call))
 	case c.Limit != 0:
 		return usageError("--remove removes all; leave out --limit")
 	}
@@ -58,8 +39,9 @@ func (c *userComments) Run(ctx context.Context, call *services, out *output.Prin
 
 // removeComments removes all comments of a user, and returns their number.
 func removeComments(ctx context.Context, call *services, user int64) (removed int64, _ error) {
-	for _, kind := range contentKinds {
-		request := &commentv1.RemoveCommentsByAuthorRequest{AuthorId: user, On: &commentv1.RemoveCommentsByAuthorRequest_Kind{Kind: kind}}
+	for _, kind := range kinds {
+		request := &commentv1.RemoveCommentsByAuthorRequest{AuthorId: user,
+			On: &commentv1.RemoveCommentsByAuthorRequest_Kind{Kind: kind.Kind}}
 		for hasMore := true; hasMore; {
 			reply, err := call.Comment.RemoveCommentsByAuthor(ctx, request)
 			if err != nil {
@@ -75,13 +57,11 @@ func removeComments(ctx context.Context, call *services, user int64) (removed in
 func (c *userComments) written(ctx context.Context, call *services) iter.Seq2[*commentv1.Comment, error] {
 	return func(yield func(*commentv1.Comment, error) bool) {
 		left := c.limit
-		for _, kind := range contentKinds {
-			for comment, err := range pages(left, func(page pageOf) ([]*commentv1.Comment, string, error) {
-				reply, err := call.Comment.ListCommentsByAuthor(ctx, &commentv1.ListCommentsByAuthorRequest{
-					AuthorId: c.User, Kind: kind, PageSize: page.size, PageToken: page.token,
-				})
-				return reply.GetComments(), reply.GetNextPageToken(), err
-			}) {
+		for _, kind := range kinds {
+			request := &commentv1.ListCommentsByAuthorRequest{AuthorId: c.User, Kind: kind.Kind}
+			list := pages(ctx, left, call.Comment.ListCommentsByAuthor, request,
+				(*commentv1.ListCommentsByAuthorResponse).GetComments)
+			for comment, err := range list {
 				if !yield(comment, err) || err != nil {
 					return
 				}
@@ -102,29 +82,11 @@ type commentRemove struct {
 
 // Run removes the comment as the owner of the content.
 func (c *commentRemove) Run(ctx context.Context, call *services, out *output.Printer) error {
-	request := &commentv1.RemoveCommentRequest{CommentId: c.Comment}
-	switch c.On {
-	case "album":
-		found, err := call.Album.GetAlbum(ctx, &albumv1.GetAlbumRequest{AlbumId: c.ID})
-		if err != nil {
-			return err
-		}
-		request.Parent = &commentv1.RemoveCommentRequest_AlbumId{AlbumId: c.ID}
-		request.ActorId = found.GetAlbum().GetOwner().GetUserId()
-	case "entry":
-		found, err := call.Blog.GetBlog(ctx, &blogv1.GetBlogRequest{BlogId: c.ID})
-		if err != nil {
-			return err
-		}
-		request.Parent = &commentv1.RemoveCommentRequest_BlogId{BlogId: c.ID}
-		request.ActorId = found.GetBlog().GetAuthor().GetUserId()
-	default:
-		found, err := call.Poi.GetPoi(ctx, &poiv1.GetPoiRequest{PoiId: c.ID})
-		if err != nil {
-			return err
-		}
-		request.Parent = &commentv1.RemoveCommentRequest_PoiId{PoiId: c.ID}
-		request.ActorId = found.GetPoi().GetOwner().GetUserId()
+	of := parent{kind: kindNamed(c.On), id: c.ID}
+	request := asked(of, &commentv1.RemoveCommentRequest{CommentId: c.Comment})
+	var err error
+	if request.ActorId, err = of.owner(ctx, call, c.ID); err != nil {
+		return err
 	}
 	if _, err := call.Comment.RemoveComment(ctx, request); err != nil {
 		return err

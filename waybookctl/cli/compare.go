@@ -21,7 +21,6 @@ type compareCommand struct {
 	TimeZone string `default:"Asia/Taipei" placeholder:"ZONE" help:"Time zone of times in replies that name none; ${default} by default."`
 }
 
-// Help returns the detailed help.
 func (*compareCommand) Help() string {
 	return `A line of the file is a query string, such as func=getAlbum&albumID=12; # begins a comment. Each is sent to both
 servers, four at a time. Only reads are sent; any other line counts as trouble, and so does a reply that cannot be read.
@@ -30,8 +29,8 @@ The first 10 differences of each operation are printed. docs/moving-in.md has th
 The exit status is that of diff: 0 if no reply differs, 1 if some do, 2 if there was trouble or nothing was compared.`
 }
 
-// Run compares.
-func (c *compareCommand) Run(ctx context.Context, connection *Connection, in io.Reader, out *output.Printer, report progress.Reporter) (err error) {
+func (c *compareCommand) Run(ctx context.Context, connection *Connection, in io.Reader, out *output.Printer,
+	report progress.Reporter) (err error) {
 	options := compare.Options{Old: c.Old, New: c.New, Timeout: connection.Timeout}
 	if options.Timeout <= 0 {
 		return usageError("--timeout must be more than 0")
@@ -48,7 +47,8 @@ func (c *compareCommand) Run(ctx context.Context, connection *Connection, in io.
 	case failed != nil:
 		return failed
 	case found.Trouble > 0 || compared == 0:
-		return fmt.Errorf("%d requests were compared, %d were not; %d replies differ", compared, found.Trouble, found.Different)
+		return fmt.Errorf("%d requests were compared, %d were not; %d replies differ", compared, found.Trouble,
+			found.Different)
 	case found.Different > 0:
 		return differentError(fmt.Sprintf("%d of %d replies differ", found.Different, compared))
 	}
@@ -63,7 +63,8 @@ func printComparison(out *output.Printer, found compare.Summary) error {
 		for _, name := range slices.Sorted(maps.Keys(found.NotShown)) {
 			page.Line(fmt.Sprintf("%d more differences of %s are not shown", found.NotShown[name], name))
 		}
-		counts := fmt.Sprintf("%d the same, %d allowed, %d different, %d trouble", found.Same, found.Allowed, found.Different, found.Trouble)
+		counts := fmt.Sprintf("%d the same, %d allowed, %d different, %d trouble", found.Same, found.Allowed,
+			found.Different, found.Trouble)
 		for _, rule := range slices.Sorted(maps.Keys(found.Rules)) {
 			counts += fmt.Sprintf("; %s in %d", rule, found.Rules[rule])
 		}

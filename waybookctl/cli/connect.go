@@ -39,7 +39,8 @@ const (
 	packagedSocket = "/var/lib/waybook/grpc.sock"
 )
 
-// defaultAddress is that of the first socket that exists, or may exist where this user cannot look.
+// defaultAddress is that of the first socket that exists, or may exist where this user cannot
+// look.
 func defaultAddress() string { return "unix:" + firstThere(ownSocket, packagedSocket) }
 
 // firstThere returns the first path with a file, or the first path if there is none.
@@ -122,7 +123,6 @@ type callError struct {
 // Error names the service; describe composes the message for people.
 func (e *callError) Error() string { return e.service + " service: " + e.cause.Error() }
 
-// Unwrap returns the status.
 func (e *callError) Unwrap() error { return e.cause }
 
 // Invoke calls within the timeout.
@@ -136,7 +136,8 @@ func (l *link) Invoke(ctx context.Context, method string, args, reply any, opts 
 }
 
 // NewStream opens a stream. The timeout does not apply to streams.
-func (l *link) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+func (l *link) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string,
+	opts ...grpc.CallOption) (grpc.ClientStream, error) {
 	begun, err := l.connection.NewStream(ctx, desc, method, opts...)
 	if err != nil {
 		return nil, &callError{l, err}

@@ -3,8 +3,12 @@ package cli
 import (
 	"context"
 
+	"google.golang.org/protobuf/proto"
+
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	"github.com/waybook/waybook/waybookctl/output"
@@ -50,29 +54,44 @@ type changed struct {
 
 type albumList struct{ owned }
 
-// Run lists the albums.
 func (c *albumList) Run(ctx context.Context, call *services, out *output.Printer) error {
-	return albums.list(out, c.limit, func(page pageOf) ([]*albumv1.Album, string, error) {
-		reply, err := call.Album.ListAlbums(ctx, &albumv1.ListAlbumsRequest{
-			OwnerId: c.Owner, WithHidden: true, PageSize: page.size, PageToken: page.token,
-		})
-		return reply.GetAlbums(), reply.GetNextPageToken(), err
-	})
+	request := &albumv1.ListAlbumsRequest{OwnerId: c.Owner, WithHidden: true}
+	return albums.list(out, pages(ctx, c.limit, call.Album.ListAlbums, request,
+		(*albumv1.ListAlbumsResponse).GetAlbums))
 }
 
 type albumShow struct{ contentID }
 
-// Run shows the album.
 func (c *albumShow) Run(ctx context.Context, call *services, out *output.Printer) error {
 	reply, err := call.Album.GetAlbum(ctx, &albumv1.GetAlbumRequest{AlbumId: c.ID})
+	return show(out, reply, err, func(page *output.Page) { albums.record(page, reply.GetAlbum()) })
+}
+
+// withComments is a content in a reply, with its first comments.
+type withComments interface {
+	proto.Message
+	GetComments() []*commentv1.Comment
+	GetNextCommentsToken() string
+}
+
+// show prints a content that begins with what first lays out, with its first photos and comments.
+func show(out *output.Printer, reply withComments, err error, first func(*output.Page)) error {
 	if err != nil {
 		return err
 	}
-	noteMore(out, "PhotoService/ListPhotos", reply.GetNextPhotosToken())
+	withPhotos, hasPhotos := reply.(interface {
+		GetPhotos() []*photov1.Photo
+		GetNextPhotosToken() string
+	})
+	if hasPhotos {
+		noteMore(out, "PhotoService/ListPhotos", withPhotos.GetNextPhotosToken())
+	}
 	noteMore(out, "CommentService/ListComments", reply.GetNextCommentsToken())
 	return out.Value(output.FromProto(reply), func(page *output.Page) {
-		albums.record(page, reply.GetAlbum())
-		albumPhotos.rows(page, reply.GetPhotos())
+		first(page)
+		if hasPhotos {
+			photos.rows(page, withPhotos.GetPhotos())
+		}
 		comments.rows(page, reply.GetComments())
 	})
 }
@@ -86,67 +105,47 @@ func noteMore(out *output.Printer, method, token string) {
 
 type albumDelete struct{ changed }
 
-// Run deletes the album.
 func (c *albumDelete) Run(ctx context.Context, call *services, out *output.Printer) error {
-	found, err := call.Album.GetAlbum(ctx, &albumv1.GetAlbumRequest{AlbumId: c.ID})
+	return c.delete(ctx, call, out, albumKind)
+}
+
+func (c *changed) delete(ctx context.Context, call *services, out *output.Printer, of *kind) error {
+	owner, err := of.owner(ctx, call, c.ID)
 	if err != nil {
 		return err
 	}
-	_, err = call.Album.DeleteAlbum(ctx, &albumv1.DeleteAlbumRequest{ActorId: found.GetAlbum().GetOwner().GetUserId(), AlbumId: c.ID, Etag: c.Etag})
-	return c.noteDeleted(out, err)
-}
-
-// noteDeleted reports a deletion, unless it failed.
-func (c *changed) noteDeleted(out *output.Printer, err error) error {
-	if err == nil {
-		out.Note("deleted %d", c.ID)
+	if err := of.delete(ctx, call, owner, c.ID, c.Etag); err != nil {
+		return err
 	}
-	return err
+	out.Note("deleted %d", c.ID)
+	return nil
 }
 
 type entryList struct{ owned }
 
-// Run lists the entries.
 func (c *entryList) Run(ctx context.Context, call *services, out *output.Printer) error {
-	return entries.list(out, c.limit, func(page pageOf) ([]*blogv1.Blog, string, error) {
-		reply, err := call.Blog.ListBlogs(ctx, &blogv1.ListBlogsRequest{
-			AuthorId: c.Owner, WithHidden: true, PageSize: page.size, PageToken: page.token,
-		})
-		return reply.GetBlogs(), reply.GetNextPageToken(), err
-	})
+	request := &blogv1.ListBlogsRequest{AuthorId: c.Owner, WithHidden: true}
+	return entries.list(out, pages(ctx, c.limit, call.Blog.ListBlogs, request, (*blogv1.ListBlogsResponse).GetBlogs))
 }
 
 type entryShow struct{ contentID }
 
-// Run shows the entry.
 func (c *entryShow) Run(ctx context.Context, call *services, out *output.Printer) error {
 	reply, err := call.Blog.GetBlog(ctx, &blogv1.GetBlogRequest{BlogId: c.ID})
-	if err != nil {
-		return err
-	}
-	noteMore(out, "CommentService/ListComments", reply.GetNextCommentsToken())
-	return out.Value(output.FromProto(reply), func(page *output.Page) {
+	return show(out, reply, err, func(page *output.Page) {
 		entries.record(page, reply.GetBlog())
 		page.Text(reply.GetBlog().GetContent())
 		if vote := reply.GetBlog().GetVote(); vote != nil {
 			page.Text(vote.GetDescription())
 			choices.rows(page, vote.GetChoices())
 		}
-		comments.rows(page, reply.GetComments())
 	})
 }
 
 type entryDelete struct{ changed }
 
-// Run deletes the entry.
 func (c *entryDelete) Run(ctx context.Context, call *services, out *output.Printer) error {
-	found, err := call.Blog.GetBlog(ctx, &blogv1.GetBlogRequest{BlogId: c.ID})
-	if err != nil {
-		return err
-	}
-	author := found.GetBlog().GetAuthor().GetUserId()
-	_, err = call.Blog.DeleteBlog(ctx, &blogv1.DeleteBlogRequest{ActorId: author, BlogId: c.ID, Etag: c.Etag})
-	return c.noteDeleted(out, err)
+	return c.delete(ctx, call, out, entryKind)
 }
 
 type landmarkList struct {
@@ -155,31 +154,16 @@ type landmarkList struct {
 	Category word[poiv1.PoiCategory] `required:"" xor:"of" placeholder:"CATEGORY" help:"The category; the order is that of creation."`
 }
 
-// Run lists the landmarks.
 func (c *landmarkList) Run(ctx context.Context, call *services, out *output.Printer) error {
-	return landmarks.list(out, c.limit, func(page pageOf) ([]*poiv1.Poi, string, error) {
-		reply, err := call.Poi.ListPois(ctx, &poiv1.ListPoisRequest{
-			OwnerId: c.Owner, Category: c.Category.value, WithHidden: true, PageSize: page.size, PageToken: page.token,
-		})
-		return reply.GetPois(), reply.GetNextPageToken(), err
-	})
+	request := &poiv1.ListPoisRequest{OwnerId: c.Owner, Category: c.Category.value, WithHidden: true}
+	return landmarks.list(out, pages(ctx, c.limit, call.Poi.ListPois, request, (*poiv1.ListPoisResponse).GetPois))
 }
 
 type landmarkShow struct{ contentID }
 
-// Run shows the landmark.
 func (c *landmarkShow) Run(ctx context.Context, call *services, out *output.Printer) error {
 	reply, err := call.Poi.GetPoi(ctx, &poiv1.GetPoiRequest{PoiId: c.ID})
-	if err != nil {
-		return err
-	}
-	noteMore(out, "PhotoService/ListPhotos", reply.GetNextPhotosToken())
-	noteMore(out, "CommentService/ListComments", reply.GetNextCommentsToken())
-	return out.Value(output.FromProto(reply), func(page *output.Page) {
-		landmarks.record(page, reply.GetPoi())
-		landmarkPhotos.rows(page, reply.GetPhotos())
-		comments.rows(page, reply.GetComments())
-	})
+	return show(out, reply, err, func(page *output.Page) { landmarks.record(page, reply.GetPoi()) })
 }
 
 type landmarkUpdate struct {
@@ -190,16 +174,15 @@ type landmarkUpdate struct {
 	Lng      *float64                `and:"location" placeholder:"DEGREES" help:"New longitude."`
 }
 
-// Run changes the landmark.
 func (c *landmarkUpdate) Run(ctx context.Context, call *services, out *output.Printer) error {
 	if c.Name == nil && c.Category.value == 0 && c.Lat == nil {
 		return usageError("nothing to change: give --name, --category, or --lat and --lng")
 	}
-	found, err := call.Poi.GetPoi(ctx, &poiv1.GetPoiRequest{PoiId: c.ID})
+	owner, err := landmarkKind.owner(ctx, call, c.ID)
 	if err != nil {
 		return err
 	}
-	request := &poiv1.UpdatePoiRequest{ActorId: found.GetPoi().GetOwner().GetUserId(), PoiId: c.ID, Name: c.Name, Etag: c.Etag}
+	request := &poiv1.UpdatePoiRequest{ActorId: owner, PoiId: c.ID, Name: c.Name, Etag: c.Etag}
 	if c.Category.value != 0 {
 		request.Category = &c.Category.value
 	}
@@ -215,12 +198,6 @@ func (c *landmarkUpdate) Run(ctx context.Context, call *services, out *output.Pr
 
 type landmarkDelete struct{ changed }
 
-// Run deletes the landmark.
 func (c *landmarkDelete) Run(ctx context.Context, call *services, out *output.Printer) error {
-	found, err := call.Poi.GetPoi(ctx, &poiv1.GetPoiRequest{PoiId: c.ID})
-	if err != nil {
-		return err
-	}
-	_, err = call.Poi.DeletePoi(ctx, &poiv1.DeletePoiRequest{ActorId: found.GetPoi().GetOwner().GetUserId(), PoiId: c.ID, Etag: c.Etag})
-	return c.noteDeleted(out, err)
+	return c.delete(ctx, call, out, landmarkKind)
 }

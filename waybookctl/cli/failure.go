@@ -33,7 +33,8 @@ const (
 	statusTrouble   = 2
 )
 
-// exitStatuses say what the statuses mean: to the help in a word, to docs/waybookctl.md in a sentence.
+// exitStatuses say what the statuses mean: to the help in a word, to docs/waybookctl.md in a
+// sentence.
 var exitStatuses = []struct {
 	status        int
 	word, meaning string
@@ -42,7 +43,8 @@ var exitStatuses = []struct {
 	{statusFailed, "failure", "any failure that no other status covers"},
 	{statusUsage, "invalid command line", "invalid command line"},
 	{statusNotFound, "not found", "not found; also a file"},
-	{statusRefused, "refused", "refused: invalid, not allowed, taken already, changed since (`--etag`), not all moved in or stored as the files say (`move`), or no permission to use the socket"},
+	{statusRefused, "refused", "refused: invalid, not allowed, taken already, changed since (`--etag`), not all " +
+		"moved in or stored as the files say (`move`), or no permission to use the socket"},
 	{statusUnavailable, "unavailable (retry)", "a service is unreachable, too slow or too busy: a retry may succeed"},
 	{statusInterrupted, "interrupted", "interrupted (SIGINT or SIGTERM)"},
 }
@@ -62,7 +64,6 @@ type statusError struct {
 	message string
 }
 
-// Error returns the message.
 func (e statusError) Error() string { return e.message }
 
 // usageError says why a command line is invalid.
@@ -74,10 +75,10 @@ func refusedError(reason string) error { return statusError{statusRefused, reaso
 // differentError says that replies differ.
 func differentError(count string) error { return statusError{statusDifferent, count} }
 
-// trouble says why a comparison could not be made: any error of a command with the tag diff but differentError.
+// trouble says why a comparison could not be made: any error of a command with the tag diff but
+// differentError.
 type trouble struct{ error }
 
-// Unwrap returns the cause.
 func (t trouble) Unwrap() error { return t.error }
 
 // failure is a failed command as its user sees it.
@@ -200,17 +201,22 @@ func describeTransport(call *callError, code codes.Code) failure {
 			fmt.Sprintf("is it running? set --address or --%s if it is elsewhere", call.service),
 		}}
 	case codes.DeadlineExceeded:
-		return failure{statusUnavailable, fmt.Sprintf("the %s at %s did not answer within %s", at, call.address, call.timeout), []string{
-			"retry, or raise --timeout; the operation may have been done",
-		}}
+		return failure{statusUnavailable,
+			fmt.Sprintf("the %s at %s did not answer within %s", at, call.address, call.timeout), []string{
+				"retry, or raise --timeout; the operation may have been done",
+			}}
 	case codes.Unimplemented:
-		return failure{statusFailed, fmt.Sprintf("the process at %s does not have this operation of the %s", call.address, at), []string{
-			fmt.Sprintf("set --%s if the %s is elsewhere; otherwise, that process is older than this program", call.service, at),
+		return failure{statusFailed, fmt.Sprintf("the process at %s does not have this operation of the %s",
+			call.address, at), []string{
+			fmt.Sprintf("set --%s if the %s is elsewhere; otherwise, that process is older than this program",
+				call.service, at),
 		}}
 	case codes.Unauthenticated, codes.PermissionDenied:
-		return failure{status: statusRefused, message: fmt.Sprintf("the %s at %s denies access to this program", at, call.address)}
+		return failure{status: statusRefused,
+			message: fmt.Sprintf("the %s at %s denies access to this program", at, call.address)}
 	}
-	return failure{statusFailed, fmt.Sprintf("the %s at %s failed (%s)", at, call.address, code), []string{"see its log for the cause"}}
+	return failure{statusFailed, fmt.Sprintf("the %s at %s failed (%s)", at, call.address, code),
+		[]string{"see its log for the cause"}}
 }
 
 // describeTLS describes a connection that failed because of a certificate, on either side. It
@@ -225,7 +231,8 @@ func describeTLS(call *callError) (failure, bool) {
 	}
 	if strings.Contains(text, "first record does not look like a TLS handshake") {
 		return refused("the process at "+call.address+" does not use TLS",
-			"leave out --tls-cert, --tls-key and --tls-ca, or set --address or --"+call.service+" if the service is elsewhere"), true
+			"leave out --tls-cert, --tls-key and --tls-ca, or set --address or --"+call.service+
+				" if the service is elsewhere"), true
 	}
 	_, cause, found := strings.Cut(text, "x509: ")
 	switch {

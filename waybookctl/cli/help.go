@@ -26,10 +26,8 @@ func (helpFlag) BeforeReset(ctx *kong.Context) error {
 	return errAnswered
 }
 
-// versionFlag is --version.
 type versionFlag bool
 
-// BeforeReset prints the version.
 func (versionFlag) BeforeReset(app *kong.Kong) error {
 	if _, err := fmt.Fprintln(app.Stdout, buildinfo.Read().Line(name)); err != nil {
 		return err
@@ -37,18 +35,14 @@ func (versionFlag) BeforeReset(app *kong.Kong) error {
 	return errAnswered
 }
 
-// versionCommand is the word version.
 type versionCommand struct{}
 
-// Run prints the version.
 func (versionCommand) Run(parser *kong.Kong) error { return versionFlag(true).BeforeReset(parser) }
 
-// helpCommand is the word help.
 type helpCommand struct {
 	Command []string `arg:"" optional:"" help:"Words of the command."`
 }
 
-// Run prints the help of a command.
 func (c *helpCommand) Run(parser *kong.Kong) error {
 	_, err := parser.Parse(append(c.Command, "--help"))
 	return (&environment{}).blame(err)
@@ -57,14 +51,15 @@ func (c *helpCommand) Run(parser *kong.Kong) error {
 // commonGroup is the group of the flags that all commands have.
 const commonGroup = "common"
 
-// helpOf returns the help of a flag or an argument, with its allowed words and its environment variable, which the
-// heading of the common flags explains.
+// helpOf returns the help of a flag or an argument, with its allowed words and its environment
+// variable, which the heading of the common flags explains.
 func helpOf(value *kong.Value) string {
 	help := value.Help
 	if words := wordsFor(value); len(words) > 0 {
 		help += " One of " + strings.Join(words, ", ") + "."
 	}
-	if variable := envName(value.Flag); variable != "" && (value.Flag.Group == nil || value.Flag.Group.Key != commonGroup) {
+	if variable := envName(value.Flag); variable != "" &&
+		(value.Flag.Group == nil || value.Flag.Group.Key != commonGroup) {
 		help += " In the environment: " + variable + "."
 	}
 	return help
@@ -102,11 +97,13 @@ func (e *environment) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (a
 	return settings.Trim(value), nil
 }
 
-// blame adds which flags that an invalid command line may concern got their values from the environment.
+// blame adds which flags that an invalid command line may concern got their values from the
+// environment.
 func (e *environment) blame(err error) error {
 	var twins []string
 	for _, flag := range e.used {
-		if twin := "--" + flag.Name + " is set by " + envName(flag) + " in the environment"; strings.Contains(err.Error(), "--"+flag.Name) && !slices.Contains(twins, twin) {
+		if twin := "--" + flag.Name + " is set by " + envName(flag) +
+			" in the environment"; strings.Contains(err.Error(), "--"+flag.Name) && !slices.Contains(twins, twin) {
 			twins = append(twins, twin)
 		}
 	}
@@ -129,7 +126,8 @@ type commandLineError struct {
 // Error leaves out an argument that a command does not take, which may be a password.
 func (e *commandLineError) Error() string {
 	text := e.ParseError.Error()
-	if selected := e.Context.Selected(); selected != nil && selected.Leaf() && strings.HasPrefix(text, "unexpected argument ") {
+	if selected := e.Context.Selected(); selected != nil && selected.Leaf() &&
+		strings.HasPrefix(text, "unexpected argument ") {
 		return "too many arguments for " + selected.FullPath()
 	}
 	return text

@@ -1,13 +1,17 @@
 package cli
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"iter"
 	"math"
 	"strconv"
 	"strings"
 
+	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
@@ -36,7 +40,8 @@ var users = table[*accountv1.User]{
 			hash = inWord(u.GetPasswordForm())
 		}
 		return []string{
-			number(u.GetUserId()), u.GetName(), u.GetEmail(), strconv.FormatBool(u.GetHasPassword()), hash, strconv.FormatBool(u.GetDisabled()), strconv.FormatBool(u.GetHidden()),
+			number(u.GetUserId()), u.GetName(), u.GetEmail(), strconv.FormatBool(u.GetHasPassword()), hash,
+			strconv.FormatBool(u.GetDisabled()), strconv.FormatBool(u.GetHidden()),
 			u.GetIconUrl(), output.Time(u.GetCreateTime()),
 		}
 	},
@@ -46,7 +51,8 @@ var sessions = table[*accountv1.Session]{
 	"sessions", []string{"SESSION", "USER", "OPENED", "LAST USED", "EXPIRES"},
 	func(s *accountv1.Session) []string {
 		return []string{
-			s.GetSessionId(), number(s.GetUserId()), timeOrDash(s.GetCreateTime()), timeOrDash(s.GetLastUsedTime()), output.Time(s.GetExpireTime()),
+			s.GetSessionId(), number(s.GetUserId()), timeOrDash(s.GetCreateTime()), timeOrDash(s.GetLastUsedTime()),
+			output.Time(s.GetExpireTime()),
 		}
 	},
 }
@@ -55,7 +61,8 @@ var albums = table[*albumv1.Album]{
 	"albums", []string{"ALBUM", "CATEGORY", "LAT,LNG", "SCORE", "UPDATED", "OWNER", "TITLE"},
 	func(a *albumv1.Album) []string {
 		return []string{
-			number(a.GetAlbumId()), inWord(a.GetCategory()), placeText(a.GetLocation()), number(a.GetScore()), output.Time(a.GetUpdateTime()),
+			number(a.GetAlbumId()), inWord(a.GetCategory()), placeText(a.GetLocation()), number(a.GetScore()),
+			output.Time(a.GetUpdateTime()),
 			profileText(a.GetOwner()), a.GetTitle(),
 		}
 	},
@@ -65,14 +72,16 @@ var landmarks = table[*poiv1.Poi]{
 	"landmarks", []string{"LANDMARK", "CATEGORY", "LAT,LNG", "SCORE", "UPDATED", "OWNER", "NAME"},
 	func(p *poiv1.Poi) []string {
 		return []string{
-			number(p.GetPoiId()), inWord(p.GetCategory()), placeText(p.GetLocation()), number(p.GetScore()), output.Time(p.GetUpdateTime()),
+			number(p.GetPoiId()), inWord(p.GetCategory()), placeText(p.GetLocation()), number(p.GetScore()),
+			output.Time(p.GetUpdateTime()),
 			profileText(p.GetOwner()), p.GetName(),
 		}
 	},
 }
 
 var entries = table[*blogv1.Blog]{
-	"entries", []string{"ENTRY", "PLANNED", "TYPE", "WEATHER", "LAT,LNG", "SCORE", "REWARD", "QUOTES", "AUTHOR", "TITLE"},
+	"entries", []string{"ENTRY", "PLANNED", "TYPE", "WEATHER", "LAT,LNG", "SCORE", "REWARD", "QUOTES", "AUTHOR",
+		"TITLE"},
 	func(b *blogv1.Blog) []string {
 		quotes := ""
 		if b.GetReplyBlogId() != 0 {
@@ -80,8 +89,10 @@ var entries = table[*blogv1.Blog]{
 		}
 		day := b.GetPostDate()
 		return []string{
-			number(b.GetBlogId()), fmt.Sprintf("%04d-%02d-%02d", day.GetYear(), day.GetMonth(), day.GetDay()), inWord(b.GetType()), inWord(b.GetWeather()),
-			placeText(b.GetLocation()), number(b.GetScore()), number(b.GetReward()), quotes, profileText(b.GetAuthor()), b.GetTitle(),
+			number(b.GetBlogId()), fmt.Sprintf("%04d-%02d-%02d", day.GetYear(), day.GetMonth(), day.GetDay()),
+			inWord(b.GetType()), inWord(b.GetWeather()),
+			placeText(b.GetLocation()), number(b.GetScore()), number(b.GetReward()), quotes,
+			profileText(b.GetAuthor()), b.GetTitle(),
 		}
 	},
 }
@@ -89,23 +100,21 @@ var entries = table[*blogv1.Blog]{
 var comments = table[*commentv1.Comment]{
 	"comments", []string{"COMMENT", "AUTHOR", "CREATED", "TEXT", "REPLY"},
 	func(c *commentv1.Comment) []string {
-		return []string{number(c.GetCommentId()), profileText(c.GetAuthor()), output.Time(c.GetCreateTime()), c.GetText(), c.GetReply().GetText()}
+		return []string{number(c.GetCommentId()), profileText(c.GetAuthor()), output.Time(c.GetCreateTime()),
+			c.GetText(), c.GetReply().GetText()}
 	},
 }
 
 var writtenComments = table[*commentv1.Comment]{
 	"comments", []string{"COMMENT", "ON", "CREATED", "TEXT"},
 	func(c *commentv1.Comment) []string {
-		return []string{number(c.GetCommentId()), nounOf(c.GetParentKind()) + " " + number(c.GetParentId()), output.Time(c.GetCreateTime()), c.GetText()}
+		return []string{number(c.GetCommentId()), nounOf(c.GetParentKind()) + " " + number(c.GetParentId()),
+			output.Time(c.GetCreateTime()), c.GetText()}
 	},
 }
 
 var (
-	photoHeads  = []string{"PHOTO", "URL", "DESCRIPTION"}
-	albumPhotos = table[*photov1.Photo]{"photos", photoHeads, func(p *photov1.Photo) []string {
-		return []string{number(p.GetPhotoId()), p.GetUrl(), p.GetDescription()}
-	}}
-	landmarkPhotos = table[*photov1.Photo]{"photos", photoHeads, func(p *photov1.Photo) []string {
+	photos = table[*photov1.Photo]{"photos", []string{"PHOTO", "URL", "DESCRIPTION"}, func(p *photov1.Photo) []string {
 		return []string{number(p.GetPhotoId()), p.GetUrl(), p.GetDescription()}
 	}}
 	choices = table[*blogv1.Choice]{"choices", []string{"VOTES", "CHOICE"}, func(c *blogv1.Choice) []string {
@@ -142,15 +151,15 @@ func (t table[T]) print(out *output.Printer, item T, secrets ...output.Field) er
 	return out.Value(append(output.FromProto(item), secrets...), func(page *output.Page) {
 		heads, cells := t.heads, t.cells(item)
 		for _, secret := range secrets {
-			heads, cells = append(heads[:len(heads):len(heads)], strings.ToUpper(secret.Name)), append(cells, secret.Value.(string))
+			heads, cells = append(heads[:len(heads):len(heads)], strings.ToUpper(secret.Name)), append(cells,
+				secret.Value.(string))
 		}
 		page.Record(heads, cells)
 	})
 }
 
-// list prints the messages on all pages, up to a limit.
-func (t table[T]) list(out *output.Printer, most limit, fetch func(pageOf) ([]T, string, error)) error {
-	return output.Items(out, t.kind, t.heads, pages(most, fetch), t.cells)
+func (t table[T]) list(out *output.Printer, items iter.Seq2[T, error]) error {
+	return output.Items(out, t.kind, t.heads, items, t.cells)
 }
 
 // limit is the flag that bounds the length of a list.
@@ -162,35 +171,36 @@ type limit struct {
 // list to need few calls. Every list allows it.
 const pageSize = 100
 
-// pageOf selects a page of a list.
-type pageOf struct {
-	size  int32
-	token string
-}
-
-// pages reads a list page by page, up to its limit. It fetches a page only when its caller asks for
-// the first item of that page.
-func pages[T any](most limit, fetch func(pageOf) ([]T, string, error)) iter.Seq2[T, error] {
-	left := most.Limit
-	if left == 0 {
-		left = math.MaxUint
-	}
-	return func(yield func(T, error) bool) {
-		for token := ""; ; {
-			items, next, err := fetch(pageOf{int32(min(left, pageSize)), token})
+// pages reads a list page by page, up to its limit. It fetches a page only when its caller asks
+// for the first item of that page. ask is a method of a client, whose request has a page_size, by
+// default pageSize, and a page_token.
+func pages[Request proto.Message, Reply interface{ GetNextPageToken() string }, Item any](
+	ctx context.Context, most limit, ask func(context.Context, Request, ...grpc.CallOption) (Reply, error),
+	request Request,
+	items func(Reply) []Item,
+) iter.Seq2[Item, error] {
+	return func(yield func(Item, error) bool) {
+		message := request.ProtoReflect()
+		fields := message.Descriptor().Fields()
+		size, token := fields.ByName("page_size"), fields.ByName("page_token")
+		each := cmp.Or(uint(message.Get(size).Int()), pageSize)
+		for left := cmp.Or(most.Limit, math.MaxUint); ; {
+			message.Set(size, protoreflect.ValueOfInt32(int32(min(left, each))))
+			reply, err := ask(ctx, request)
 			if err != nil {
-				yield(*new(T), err)
+				yield(*new(Item), err)
 				return
 			}
-			for _, item := range items {
+			page := items(reply)
+			for _, item := range page {
 				if !yield(item, nil) {
 					return
 				}
 			}
-			if left -= uint(len(items)); left == 0 || next == "" {
+			if left -= uint(len(page)); left == 0 || reply.GetNextPageToken() == "" {
 				return
 			}
-			token = next
+			message.Set(token, protoreflect.ValueOfString(reply.GetNextPageToken()))
 		}
 	}
 }

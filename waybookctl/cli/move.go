@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/waybook/waybook/internal/progress"
 	"github.com/waybook/waybook/moving/importer"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	"github.com/waybook/waybook/waybookctl/atomicfile"
 	"github.com/waybook/waybook/waybookctl/output"
 )
@@ -29,16 +31,24 @@ type moveFiles struct {
 	TimeZone string   `default:"Asia/Taipei" placeholder:"ZONE" help:"Time zone of times in the files that name none; ${default} by default."`
 	Problems string   `placeholder:"FILE" help:"File to write all problems to, as NDJSON; - for standard output. It holds texts of the files."`
 	Scratch  string   `placeholder:"DIRECTORY" help:"Where temporary files are, of some 60 bytes for each record; the system's directory by default."`
+	Photos   string   `placeholder:"DIRECTORY" help:"Where the files of photos are, such as upload/5/31.jpg of the address /upload/5/31.jpg. They move in, too."`
 	newFile  `embed:""`
 }
 
 // run has do read the files, and prints its report, even if it fails.
-func (f *moveFiles) run(in io.Reader, out *output.Printer, columns []string, do func(importer.Input) (*importer.Report, error)) error {
+func (f *moveFiles) run(in io.Reader, out *output.Printer, columns []string,
+	do func(importer.Input) (*importer.Report, error)) error {
 	input := importer.Input{Files: f.Files, Stdin: in, Scratch: f.Scratch, Problems: io.Discard}
 	input.Repair = f.Repair
 	var err error
 	if input.Zone, err = time.LoadLocation(f.TimeZone); err != nil {
 		return usageError("--time-zone: " + err.Error())
+	}
+	if f.Photos != "" {
+		if input.Photos, err = os.OpenRoot(f.Photos); err != nil {
+			return err
+		}
+		defer func() { _ = input.Photos.Close() }() // it was only read
 	}
 	var report *importer.Report
 	if f.Problems == "" {
@@ -112,16 +122,15 @@ type moveCheck struct {
 	moveFiles `embed:""`
 }
 
-// Help returns the detailed help.
 func (*moveCheck) Help() string {
 	return `The command needs no service. It checks each record alone and against those before it: users come first, then
-albums, entries and landmarks, then what belongs to them. It reports with file and line what an import leaves out.
+albums, entries and landmarks, then what belongs to them. It reports with file and line what an import leaves out, and
+with --photos the photos whose files are missing.
 
-The exit status is 4 if anything is left out, and 1 if a file cannot be read, or if the end records are missing or
+The exit status is 4 if anything is left out or missing, and 1 if a file cannot be read, or if the end records are missing or
 have other numbers. docs/moving-in.md explains the files.`
 }
 
-// Run checks the files.
 func (c *moveCheck) Run(ctx context.Context, in io.Reader, out *output.Printer, watch progress.Reporter) error {
 	return c.run(in, out, importer.Columns()[:2], func(input importer.Input) (*importer.Report, error) {
 		return importer.Check(ctx, input, watch)
@@ -136,17 +145,16 @@ type moveImport struct {
 	Workers int  `default:"8" placeholder:"NUMBER" help:"Limit of the requests at a time; ${default} by default."`
 }
 
-// Help returns the detailed help.
 func (*moveImport) Help() string {
 	return `The command reads the files twice: first as move check does, then to send what has no problem. It inserts what is
 not in Waybook, and changes and deletes nothing. If it ends early, run it again. What Waybook has otherwise, what was
-deleted there and what a service refuses is reported.
+deleted there and what a service refuses is reported. With --photos it uploads the files of photos that have none.
 
-The exit status is 4 if anything was left out, differs, was deleted or refused; with --verify, only if a record that
-is not left out is not there or differs. It is 1 if nothing was imported because a file cannot be read, or lacks records by its end record.`
+The exit status is 4 if anything was left out, is missing, differs, was deleted or refused; with --verify, only if a
+record that is not left out, or the file of a photo, is not there or differs. It is 1 if nothing was imported because
+a file cannot be read, or lacks records by its end record.`
 }
 
-// Run imports the files.
 func (c *moveImport) Run(ctx context.Context, call *services, out *output.Printer, watch progress.Reporter) error {
 	if c.Workers < 1 || c.Workers > 64 {
 		return usageError("--workers must be from 1 to 64")
@@ -159,7 +167,10 @@ func (c *moveImport) Run(ctx context.Context, call *services, out *output.Printe
 	err := c.run(nil, out, columns, func(input importer.Input) (*importer.Report, error) {
 		return importer.Import(ctx, importer.Options{
 			Input: input, Verify: c.Verify, IsWhole: c.Yes, Workers: c.Workers,
-			Service: call.MoveIn,
+			Service: call.MoveIn, Upload: func(ctx context.Context, start *photov1.UploadStart, file io.Reader) error {
+				_, err := upload(ctx, call.Photo, start, file)
+				return err
+			},
 		}, watch)
 	})
 	if errors.Is(err, importer.ErrIncomplete) {

@@ -10,9 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/waybook/waybook/internal/platform/retry"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	"github.com/waybook/waybook/waybookctl/atomicfile"
 	"github.com/waybook/waybook/waybookctl/output"
 )
@@ -28,13 +26,11 @@ type photoParent struct {
 	Landmark int64 `name:"of-landmark" required:"" xor:"parent" placeholder:"LANDMARK" help:"The landmark that has them."`
 }
 
-func (p photoParent) owner(ctx context.Context, call *services) (int64, error) {
+func (p photoParent) of() parent {
 	if p.Album != 0 {
-		found, err := call.Album.GetAlbum(ctx, &albumv1.GetAlbumRequest{AlbumId: p.Album})
-		return found.GetAlbum().GetOwner().GetUserId(), err
+		return parent{kind: albumKind, id: p.Album}
 	}
-	found, err := call.Poi.GetPoi(ctx, &poiv1.GetPoiRequest{PoiId: p.Landmark})
-	return found.GetPoi().GetOwner().GetUserId(), err
+	return parent{kind: landmarkKind, id: p.Landmark}
 }
 
 type photoAdd struct {
@@ -44,13 +40,11 @@ type photoAdd struct {
 	Files       []string `arg:"" name:"file" help:"Files to add, in this order: JPEG, PNG, WebP or GIF."`
 }
 
-// Help returns the detailed help.
 func (*photoAdd) Help() string {
 	return `A file that is refused stops none of the others. The command lists each file with its photo, or with the reason, and
 ends with the status of the first failure.`
 }
 
-// uploaded is what became of a file.
 type uploaded struct {
 	File    string `json:"file"`
 	PhotoID int64  `json:"photo_id,omitempty"`
@@ -58,9 +52,8 @@ type uploaded struct {
 	Failure string `json:"failure,omitempty"`
 }
 
-// Run adds the photos.
 func (c *photoAdd) Run(ctx context.Context, call *services, out *output.Printer) error {
-	owner, err := c.owner(ctx, call)
+	owner, err := c.of().owner(ctx, call, c.of().id)
 	if err != nil {
 		return err
 	}
@@ -95,8 +88,8 @@ func (c *photoAdd) Run(ctx context.Context, call *services, out *output.Printer)
 	}
 }
 
-// add uploads a file. It repeats the call while the service is unavailable; the service adds one photo for one request
-// id.
+// add uploads a file. It repeats the call while the service is unavailable; the service adds one
+// photo for one request id.
 func (c *photoAdd) add(
 	ctx context.Context, call *services, out *output.Printer, owner int64, path string,
 ) (photo *photov1.Photo, err error) {
@@ -105,17 +98,15 @@ func (c *photoAdd) add(
 		return nil, err
 	}
 	defer func() { _ = file.Close() }() // it was only read
-	start := &photov1.UploadStart{RequestId: uuid.NewString(), ActorId: owner, Description: c.Description}
-	start.Parent = &photov1.UploadStart_AlbumId{AlbumId: c.Album}
-	if c.Landmark != 0 {
-		start.Parent = &photov1.UploadStart_PoiId{PoiId: c.Landmark}
-	}
-	_, err = retry.Do(ctx, retry.Options{Note: func(text string) { out.Note("%s: %s", path, text) }}, func() (err error) {
-		if _, err = file.Seek(0, io.SeekStart); err == nil {
-			photo, err = upload(ctx, call.Photo, start, file)
-		}
-		return err
-	})
+	start := asked(c.of(), &photov1.UploadStart{RequestId: uuid.NewString(), ActorId: owner,
+		Description: c.Description})
+	_, err = retry.Do(ctx, retry.Options{Note: func(text string) { out.Note("%s: %s", path, text) }},
+		func() (err error) {
+			if _, err = file.Seek(0, io.SeekStart); err == nil {
+				photo, err = upload(ctx, call.Photo, start, file)
+			}
+			return err
+		})
 	return photo, err
 }
 
@@ -158,18 +149,13 @@ type photoGet struct {
 	File  string                  `arg:"" help:"File to write; - for standard output."`
 }
 
-// Run gets the file.
 func (c *photoGet) Run(ctx context.Context, call *services, out *output.Printer) error {
 	if err := c.check(c.File); err != nil {
 		return err
 	}
-	request := &photov1.DownloadRequest{PhotoId: c.Photo, Size: c.Size.value}
-	request.Parent = &photov1.DownloadRequest_AlbumId{AlbumId: c.Album}
-	if c.Landmark != 0 {
-		request.Parent = &photov1.DownloadRequest_PoiId{PoiId: c.Landmark}
-	}
+	request := asked(c.of(), &photov1.DownloadRequest{PhotoId: c.Photo, Size: c.Size.value})
 	var err error
-	if request.ActorId, err = c.owner(ctx, call); err != nil {
+	if request.ActorId, err = c.of().owner(ctx, call, c.of().id); err != nil {
 		return err
 	}
 	return atomicfile.WriteTo(out.Out, c.File, 0o600, func(to io.Writer) error {

@@ -18,8 +18,9 @@ import (
 const description = `Operate Waybook. docs/waybookctl.md is the guide; everything else is done by
 gRPC, as docs/grpc.md shows. Exit status: ${statuses}.`
 
-// commands is the tree of commands. The type of each has a Run method, which may take a context.Context, *services,
-// *output.Printer, secrets, a progress.Reporter and, for standard input, an io.Reader. A command connects to the services only if Run takes *services.
+// commands is the tree of commands. The type of each has a Run method, which may take a
+// context.Context, *services, *output.Printer, secrets, a progress.Reporter and, for standard
+// input, an io.Reader. A command connects to the services only if Run takes *services.
 type commands struct {
 	User        userCommands     `cmd:"" help:"Users: create, list, find, update, delete and more."`
 	Session     sessionCommands  `cmd:"" help:"Sessions of users: list, close."`
@@ -42,7 +43,6 @@ type commands struct {
 	Connection `embed:"" group:"common"`
 }
 
-// name is the program's name.
 const name = "waybookctl"
 
 // Streams are the standard streams of a command.
@@ -93,7 +93,8 @@ func run(ctx context.Context, args []string, streams Streams, lookupEnv func(str
 	)
 	var notConnected error // as it is; kong adds the name of a Go type
 	if err := parsed.BindSingletonProvider(func() (made *services, _ error) {
-		made, notConnected = connect(tree.Connection, process.Env{Stack: stack, Log: slog.New(slog.NewTextHandler(streams.Err, nil))})
+		made, notConnected = connect(tree.Connection,
+			process.Env{Stack: stack, Log: slog.New(slog.NewTextHandler(streams.Err, nil))})
 		return made, notConnected
 	}); err != nil {
 		return err
@@ -116,8 +117,10 @@ func newParser(tree *commands, streams Streams, twins *environment) (*kong.Kong,
 		kong.Description(description),
 		kong.Writers(streams.Out, streams.Err),
 		kong.NoDefaultHelp(),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, NoExpandSubcommands: true, WrapUpperBound: 100}),
-		kong.ExplicitGroups([]kong.Group{{Key: commonGroup, Title: "Flags of all commands, also set as WAYBOOK_ADDRESS for --address, and so on:"}}),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, NoExpandSubcommands: true,
+			WrapUpperBound: 100}),
+		kong.ExplicitGroups([]kong.Group{{Key: commonGroup,
+			Title: "Flags of all commands, also set as WAYBOOK_ADDRESS for --address, and so on:"}}),
 		kong.ValueFormatter(helpOf),
 		kong.WithHyphenPrefixedParameters(true),
 		kong.Resolvers(twins),

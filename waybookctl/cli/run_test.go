@@ -211,28 +211,6 @@ func TestAnInterruptEndsACommandWithStatus130(t *testing.T) {
 	(<-done).expect(t, statusInterrupted, "interrupted")
 }
 
-func TestAnInterruptEndsAWaitForInput(t *testing.T) {
-	ctx, interrupt := context.WithCancel(t.Context())
-	reading := make(chan struct{})
-	release := make(chan struct{})
-	defer close(release)
-	done := make(chan int)
-	go func() {
-		in := readerFunc(func([]byte) (int, error) { close(reading); <-release; return 0, context.Canceled })
-		var printed strings.Builder
-		done <- Run(ctx, []string{"user", "set-password", "1", "--password-stdin"}, Streams{In: in, Out: &printed, Err: &printed}, noEnvironment)
-	}()
-	<-reading
-	interrupt()
-	if status := <-done; status != statusInterrupted {
-		t.Errorf("status %d", status)
-	}
-}
-
-type readerFunc func([]byte) (int, error)
-
-func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
-
 func noEnvironment(string) (string, bool) { return "", false }
 
 // waiting is a standard input of which nothing comes. The command is interrupted when it reads.

@@ -14,12 +14,10 @@ type sessionCommands struct {
 
 type sessionList struct{ owned }
 
-// Run lists the sessions.
 func (c *sessionList) Run(ctx context.Context, call *services, out *output.Printer) error {
-	return sessions.list(out, c.limit, func(page pageOf) ([]*accountv1.Session, string, error) {
-		reply, err := call.Account.ListSessions(ctx, &accountv1.ListSessionsRequest{UserId: c.Owner, PageSize: page.size, PageToken: page.token})
-		return reply.GetSessions(), reply.GetNextPageToken(), err
-	})
+	request := &accountv1.ListSessionsRequest{UserId: c.Owner}
+	return sessions.list(out, pages(ctx, c.limit, call.Account.ListSessions, request,
+		(*accountv1.ListSessionsResponse).GetSessions))
 }
 
 type sessionClose struct {
@@ -28,13 +26,13 @@ type sessionClose struct {
 	All     bool   `help:"Close all sessions, and end logins that are under way."`
 }
 
-// Run closes the sessions.
 func (c *sessionClose) Run(ctx context.Context, call *services, out *output.Printer) error {
 	if c.All == (c.Session != "") {
 		return usageError("give either a session, as session list shows it, or --all")
 	}
 	if !c.All {
-		if _, err := call.Account.CloseSession(ctx, &accountv1.CloseSessionRequest{UserId: c.Owner, SessionId: c.Session}); err != nil {
+		if _, err := call.Account.CloseSession(ctx,
+			&accountv1.CloseSessionRequest{UserId: c.Owner, SessionId: c.Session}); err != nil {
 			return err
 		}
 		out.Note("closed %s", c.Session)

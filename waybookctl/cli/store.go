@@ -39,13 +39,13 @@ type storeChoice struct {
 	Service    []string `placeholder:"SERVICE" enum:"account,album,blog,poi" help:"Only the collections of these services. Required for the embedded store of a single service."`
 }
 
-// Help returns the detailed help.
 func (storeChoice) Help() string {
 	return `The command opens the store directly, as a service does. It calls no service.`
 }
 
 func (c storeChoice) options(out *output.Printer) storekeeping.Options {
-	return storekeeping.Options{Store: service.StoreFlags{Data: c.Data, MongoDBURI: c.MongoDBURI, Log: warnings(out)}, Services: c.Service}
+	return storekeeping.Options{Store: service.StoreFlags{Data: c.Data, MongoDBURI: c.MongoDBURI, Log: warnings(out)},
+		Services: c.Service}
 }
 
 // warnings returns a log of what the user should know while a command waits.
@@ -53,15 +53,12 @@ func warnings(out *output.Printer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(out.Notes, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
-// summed reports the number of documents read so far, over all collections.
-func summed(report progress.Reporter) func(collection string, documents int64) {
-	reading, before, last := "", int64(0), int64(0)
-	return func(collection string, documents int64) {
-		if collection != reading || documents < last {
-			reading, before = collection, before+last
-		}
-		last = documents
-		report.Reach(before + last)
+// summed reports the number of documents read so far.
+func summed(report progress.Reporter) func(documents int) {
+	sum := int64(0)
+	return func(documents int) {
+		sum += int64(documents)
+		report.Reach(sum)
 	}
 }
 
@@ -69,7 +66,6 @@ type storePrepare struct {
 	storeChoice `embed:""`
 }
 
-// Run prepares the store.
 func (c *storePrepare) Run(ctx context.Context, out *output.Printer) error {
 	prepared, err := storekeeping.Prepare(ctx, c.options(out))
 	if err != nil {
@@ -116,14 +112,17 @@ func (c *storeCheck) Run(ctx context.Context, out *output.Printer, report progre
 			return []string{r.Service, r.Name, number(r.Documents), strings.Join(r.Undeclared, " ")}
 		})
 		if unnamed := unnamedFiles(checked.Collections); unnamed > 0 {
-			page.Text(fmt.Sprintf("There are %d files without a photo; a sweep of the service deletes them within two days.", unnamed))
+			page.Text(fmt.Sprintf("Nothing names %d files; a sweep of the service deletes them within two days.",
+				unnamed))
 		}
 		heads = []string{"FAULT", "COLLECTION", "COUNT", "MENDED", "OF", "WHAT"}
 		output.Rows(page, heads, checked.Findings, func(f integrity.Finding) []string {
-			return []string{string(f.Kind), f.Collection, number(f.Count), number(f.Repaired), ids(f.Parents), f.Detail}
+			return []string{string(f.Kind), f.Collection, number(f.Count), number(f.Repaired), ids(f.Parents),
+				f.Detail}
 		})
 		if isWorthCompacting(checked.FileBytes, checked.FreeBytes) {
-			page.Text(fmt.Sprintf("Of %s in the file, %s are free; waybookctl store compact returns them.", mebibytes(checked.FileBytes), mebibytes(checked.FreeBytes)))
+			page.Text(fmt.Sprintf("Of %s in the file, %s are free; waybookctl store compact returns them.",
+				mebibytes(checked.FileBytes), mebibytes(checked.FreeBytes)))
 		}
 		page.Text(verdict(checked.Findings))
 	})
@@ -137,7 +136,8 @@ func unnamedFiles(collections []storekeeping.CollectionReport) (sum int64) {
 	return sum
 }
 
-// isWorthCompacting reports whether a compaction returns much space to the file system: at least half of a file, and 64 MiB.
+// isWorthCompacting reports whether a compaction returns much space to the file system: at least
+// half of a file, and 64 MiB.
 func isWorthCompacting(bytes, free int64) bool { return free >= 64<<20 && free >= bytes/2 }
 
 func verdict(findings []integrity.Finding) string {
@@ -180,30 +180,35 @@ type storeDump struct {
 	File    string `arg:"" help:"File to write; - for standard output. It appears only when complete, and only its owner can read it, because it holds hashes of passwords."`
 }
 
-// Help returns the detailed help.
 func (*storeDump) Help() string {
 	return `The file does not depend on the kind of store: equal stores produce equal files. The embedded store must not be open in
 a service. On MongoDB, services may keep running, but the file then shows no single moment and may hold parts of concurrent
 changes. Where that matters, stop the services or use mongodump --oplog.`
 }
 
-// Run dumps the store.
 func (c *storeDump) Run(ctx context.Context, out *output.Printer, report progress.Reporter) error {
 	if err := c.check(c.File); err != nil {
 		return err
 	}
 	options := c.options(out)
 	options.Progress, options.Stdout, options.Photos = summed(report), out.Out, c.Photos
+	left := int64(0)
+	options.LeftOut = func(files int64) { left = files }
 	report.Start("dumping", progress.Documents, 0)
 	contents, err := storekeeping.Dump(ctx, options, c.File)
 	report.Finish()
 	if err != nil {
 		return err
 	}
+	if left > 0 {
+		out.Note("the dump has no files: %d files of photos and icons stay behind; copy them with --photos DIRECTORY",
+			left)
+	}
 	if c.File == "-" {
 		return nil
 	}
-	return printCollections(out, contents.Collections, output.Object{{Name: "sha256", Value: hex.EncodeToString(contents.Sum[:])}})
+	return printCollections(out, contents.Collections,
+		output.Object{{Name: "sha256", Value: hex.EncodeToString(contents.Sum[:])}})
 }
 
 type storeLoad struct {
@@ -213,13 +218,11 @@ type storeLoad struct {
 	File   string `arg:"" type:"existingfile" help:"A file that dump wrote; - for standard input, which is copied to a temporary file first."`
 }
 
-// Help returns the detailed help.
 func (*storeLoad) Help() string {
 	return `The whole file is verified before anything is written. A store that holds other data is refused. To resume an
 interrupted load, run it again. No service starts on the store before a load has succeeded.`
 }
 
-// Run loads the file.
 func (c *storeLoad) Run(ctx context.Context, out *output.Printer, report progress.Reporter, in io.Reader) (err error) {
 	path, remove, err := regular(c.File, in)
 	if err != nil {
@@ -251,7 +254,8 @@ func (c *storeLoad) Run(ctx context.Context, out *output.Printer, report progres
 // printCollections prints the number of documents in each collection, and the fields in more.
 func printCollections(out *output.Printer, collections []dumpfile.Collection, more output.Object) error {
 	sum := dumpfile.Contents{Collections: collections}.Documents()
-	object := append(output.Object{{Name: "documents", Value: sum}, {Name: "collections", Value: collections}}, more...)
+	object := append(output.Object{{Name: "documents", Value: sum}, {Name: "collections", Value: collections}},
+		more...)
 	return out.Value(object, func(page *output.Page) {
 		output.Rows(page, []string{"COLLECTION", "DOCUMENTS"}, collections, func(c dumpfile.Collection) []string {
 			return []string{c.Name, number(c.Documents)}

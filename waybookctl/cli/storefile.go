@@ -24,7 +24,6 @@ type storeBackup struct {
 	To      string `arg:"" help:"File to write, - for standard output, or a directory. A file appears only when complete and verified, and only its owner can read it, because it holds hashes of passwords."`
 }
 
-// Help returns the detailed help.
 func (*storeBackup) Help() string {
 	return `The service keeps running. The backup is a tar file of the embedded store at the moment when the backup began, and a
 manifest. In a directory it is named waybook-TIME.tar, or waybook-SERVICE-TIME.tar with --service. Until the backup ends, the
@@ -32,7 +31,6 @@ store's own file grows with each write. The service ends a backup whose reader t
 mongodump. The metric waybook_store_last_backup_timestamp_seconds shows when the last backup began that the service sent.`
 }
 
-// Run backs up the store of a running service.
 func (c *storeBackup) Run(ctx context.Context, to *services, out *output.Printer, report progress.Reporter) error {
 	if c.Keep < 0 || c.Keep > 0 && c.To == "-" {
 		return usageError("--keep needs a number greater than 0, and a directory")
@@ -49,13 +47,15 @@ func (c *storeBackup) Run(ctx context.Context, to *services, out *output.Printer
 	}
 	var unrecorded error
 	if err := atomicfile.WriteTo(out.Out, made.File, 0o600, func(file io.Writer) (err error) {
-		made.Manifest, unrecorded, err = storekeeping.Backup(ctx, storev1.NewStoreServiceClient(to.links[c.Service]), file, now, report)
+		made.Manifest, unrecorded, err = storekeeping.Backup(ctx, storev1.NewStoreServiceClient(to.links[c.Service]),
+			file, now, report)
 		return err
 	}); err != nil {
 		return err
 	}
 	if unrecorded != nil {
-		out.Note("the backup is complete, but the service did not record it, so its metric shows an older one: %s", describe(ctx, unrecorded).message)
+		out.Note("the backup is complete, but the service did not record it, so its metric shows an older one: %s",
+			describe(ctx, unrecorded).message)
 	}
 	if c.Keep > 0 {
 		if made.Removed, err = storekeeping.Prune(c.To, c.Service, filepath.Base(made.File), c.Keep); err != nil {
@@ -87,7 +87,6 @@ type storeRestore struct {
 	Backup string `arg:"" help:"File that \"store backup\" wrote, or - for standard input. Of a directory, the newest waybook-TIME.tar is taken."`
 }
 
-// Help returns the detailed help.
 func (*storeRestore) Help() string {
 	return `The command copies the store beside waybook.db, reads the copy again, compares it with the manifest, and checks every
 page, document and index. Only then does the copy take the place of waybook.db. The former store stays beside it, as
@@ -95,7 +94,6 @@ waybook.db.before-TIME. Run the command as the user of the service, or as root: 
 one, or of the directory.`
 }
 
-// Run restores a store.
 func (c *storeRestore) Run(ctx context.Context, out *output.Printer, report progress.Reporter, in io.Reader) error {
 	backup := storekeeping.Source{Name: "standard input", Reader: in}
 	if c.Backup != "-" {
@@ -117,12 +115,14 @@ func (c *storeRestore) Run(ctx context.Context, out *output.Printer, report prog
 		}
 		backup.Reader, backup.Bytes = file, info.Size()
 	}
-	done, err := storekeeping.Restore(ctx, storekeeping.Options{Store: service.StoreFlags{Data: c.Data}}, backup, time.Now(), report)
+	done, err := storekeeping.Restore(ctx, storekeeping.Options{Store: service.StoreFlags{Data: c.Data}}, backup,
+		time.Now(), report)
 	if err != nil {
 		return err
 	}
 	return out.Value(done, func(page *output.Page) {
-		page.Text(fmt.Sprintf("Restored %s to %s: %s, SHA-256 %s.", done.Backup, done.Store, mebibytes(done.Bytes), done.SHA256))
+		page.Text(fmt.Sprintf("Restored %s to %s: %s, SHA-256 %s.", done.Backup, done.Store, mebibytes(done.Bytes),
+			done.SHA256))
 		if done.Former != "" {
 			page.Text("The former store is " + done.Former + ".")
 		}
@@ -133,21 +133,20 @@ type storeCompact struct {
 	Data string `twin:"" default:"waybook-data" placeholder:"DIRECTORY" help:"Directory of the embedded store, ${default} by default. No service may have it open."`
 }
 
-// Help returns the detailed help.
 func (*storeCompact) Help() string {
 	return `The file of an embedded store never shrinks by itself: pages that deletions free serve for new documents. This
 command writes a packed copy beside the file, verifies it and puts it in the place of the file, which needs free space for the
 copy. A crash leaves the old file or the new one. "store check" says when a compaction pays.`
 }
 
-// Run compacts the store.
 func (c *storeCompact) Run(ctx context.Context, out *output.Printer) error {
 	done, err := storekeeping.Compact(ctx, storekeeping.Options{Store: service.StoreFlags{Data: c.Data}})
 	if err != nil {
 		return err
 	}
 	return out.Value(done, func(page *output.Page) {
-		page.Text(fmt.Sprintf("The file had %s and now has %s.", mebibytes(done.BytesBefore), mebibytes(done.BytesAfter)))
+		page.Text(fmt.Sprintf("The file had %s and now has %s.", mebibytes(done.BytesBefore),
+			mebibytes(done.BytesAfter)))
 	})
 }
 
@@ -155,14 +154,12 @@ type storeRenew struct {
 	storeChoice `embed:""`
 }
 
-// Help returns the detailed help.
 func (*storeRenew) Help() string {
 	return `A store that mongorestore, a snapshot or a copy of its file puts back lacks changes that followers may have seen, and does
 not say so. After that, this command makes the store refuse the tokens of before with START_ANEW, so that followers begin with
 an empty copy. "store restore" and "store load" do so themselves.`
 }
 
-// Run renews the store.
 func (c *storeRenew) Run(ctx context.Context, out *output.Printer) error {
 	if err := storekeeping.Renew(ctx, c.options(out)); err != nil {
 		return err

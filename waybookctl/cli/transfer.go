@@ -48,9 +48,9 @@ type landmarkImport struct {
 	SkipInvalid bool                    `help:"Skip invalid records and import the others."`
 }
 
-// Help returns the detailed help.
 func (*landmarkImport) Help() string {
-	return `The columns of csv and the members of ndjson are ` + landmarkfile.Columns() + `. A GeoJSON Feature has its key as
+	return `The columns of csv and the members of ndjson are ` + landmarkfile.Columns() +
+		`. A GeoJSON Feature has its key as
 its id, its location as a Point, and the others as properties. Without a key, a landmark is known by its content.
 
 The command checks the whole file before it sends anything; for that, it copies standard input to a temporary file.
@@ -58,8 +58,8 @@ After a failure, run it again: it leaves landmarks that it recognises unchanged.
 with other content has, unless --update changes the landmark.`
 }
 
-// Run imports the file.
-func (c *landmarkImport) Run(ctx context.Context, call *services, in io.Reader, out *output.Printer, report progress.Reporter) (err error) {
+func (c *landmarkImport) Run(ctx context.Context, call *services, in io.Reader, out *output.Printer,
+	report progress.Reporter) (err error) {
 	format, err := c.of(c.File)
 	if err != nil {
 		return err
@@ -118,13 +118,12 @@ type landmarkExport struct {
 	Owner   int64  `required:"" placeholder:"USER" help:"Owner of the landmarks."`
 }
 
-// Help returns the detailed help.
 func (*landmarkExport) Help() string {
 	return `Each landmark has the key that landmark import recognises: that of its import, or poi: and its identifier.`
 }
 
-// Run exports the landmarks.
-func (c *landmarkExport) Run(ctx context.Context, call *services, out *output.Printer, report progress.Reporter) error {
+func (c *landmarkExport) Run(ctx context.Context, call *services, out *output.Printer,
+	report progress.Reporter) error {
 	format, err := c.of(c.File)
 	if err != nil {
 		return err
@@ -154,7 +153,8 @@ func printExported(out *output.Printer, path, line string, count int64, err erro
 	if err != nil || path == "-" {
 		return err
 	}
-	return out.Value(output.Object{{Name: "exported_count", Value: count}}, func(page *output.Page) { page.Line(fmt.Sprintf(line, count)) })
+	return out.Value(output.Object{{Name: "exported_count", Value: count}},
+		func(page *output.Page) { page.Line(fmt.Sprintf(line, count)) })
 }
 
 // newFile is for commands that write a file which their user names.
@@ -171,8 +171,8 @@ func (f newFile) check(path string) error {
 	return fmt.Errorf("the file %s exists; name another one, or replace it with --force", path)
 }
 
-// regular returns a file that can be read more than once: the one that is named, or a copy of a pipe or of standard
-// input (-), which remove removes.
+// regular returns a file that can be read more than once: the one that is named, or a copy of a
+// pipe or of standard input (-), which remove removes.
 func regular(path string, in io.Reader) (_ string, remove func() error, err error) {
 	if path != "-" {
 		info, err := os.Stat(path)

@@ -23,7 +23,6 @@ type userCommands struct {
 	Export      userExport      `cmd:"" help:"Write what Waybook holds of a user to a file."`
 }
 
-// userID selects a user.
 type userID struct {
 	User int64 `arg:"" help:"The user's identifier."`
 }
@@ -34,7 +33,6 @@ type userList struct {
 	Email     bool   `help:"List by the email address, also without an @."`
 }
 
-// Run lists the users.
 func (c *userList) Run(ctx context.Context, call *services, out *output.Printer) error {
 	request := &accountv1.ListUsersRequest{}
 	switch {
@@ -43,16 +41,12 @@ func (c *userList) Run(ctx context.Context, call *services, out *output.Printer)
 	case c.Beginning != "":
 		request.Prefix = &accountv1.ListUsersRequest_NamePrefix{NamePrefix: c.Beginning}
 	}
-	return users.list(out, c.limit, func(page pageOf) ([]*accountv1.User, string, error) {
-		request.PageSize, request.PageToken = page.size, page.token
-		reply, err := call.Account.ListUsers(ctx, request)
-		return reply.GetUsers(), reply.GetNextPageToken(), err
-	})
+	return users.list(out, pages(ctx, c.limit, call.Account.ListUsers, request,
+		(*accountv1.ListUsersResponse).GetUsers))
 }
 
 type userShow struct{ userID }
 
-// Run shows the user.
 func (c *userShow) Run(ctx context.Context, call *services, out *output.Printer) error {
 	found, err := call.Account.GetUser(ctx, &accountv1.GetUserRequest{UserId: c.User})
 	if err != nil {
@@ -68,15 +62,16 @@ type userUpdate struct {
 	Icon  *string `placeholder:"URL" help:"New URL of the avatar image; may be empty."`
 }
 
-// Run changes the user.
 func (c *userUpdate) Run(ctx context.Context, call *services, out *output.Printer) error {
 	if c.Name == nil && c.Email == nil && c.Icon == nil {
 		return usageError("nothing to change: give --name, --email or --icon")
 	}
-	return updateUser(ctx, call, out, &accountv1.UpdateUserRequest{UserId: c.User, Name: c.Name, Email: c.Email, IconUrl: c.Icon})
+	return updateUser(ctx, call, out, &accountv1.UpdateUserRequest{UserId: c.User, Name: c.Name, Email: c.Email,
+		IconUrl: c.Icon})
 }
 
-func updateUser(ctx context.Context, call *services, out *output.Printer, request *accountv1.UpdateUserRequest, shown ...output.Field) error {
+func updateUser(ctx context.Context, call *services, out *output.Printer, request *accountv1.UpdateUserRequest,
+	shown ...output.Field) error {
 	updated, err := call.Account.UpdateUser(ctx, request)
 	if err != nil {
 		return err
@@ -89,14 +84,13 @@ type userDisable struct {
 	Hide bool `help:"Hide the user's albums, entries, landmarks and comments within 30 seconds, until user enable. Without it, they are shown again."`
 }
 
-// Run disables the user.
 func (c *userDisable) Run(ctx context.Context, call *services, out *output.Printer) error {
-	return updateUser(ctx, call, out, &accountv1.UpdateUserRequest{UserId: c.User, Disabled: new(true), Hidden: &c.Hide})
+	return updateUser(ctx, call, out, &accountv1.UpdateUserRequest{UserId: c.User, Disabled: new(true),
+		Hidden: &c.Hide})
 }
 
 type userEnable struct{ userID }
 
-// Run enables the user.
 func (c *userEnable) Run(ctx context.Context, call *services, out *output.Printer) error {
 	return updateUser(ctx, call, out, &accountv1.UpdateUserRequest{UserId: c.User, Disabled: new(false)})
 }
@@ -135,7 +129,6 @@ type userCreate struct {
 	NoPassword bool   `xor:"password" help:"Create the user without a password; the user cannot log in with one."`
 }
 
-// Run creates the user.
 func (c *userCreate) Run(ctx context.Context, call *services, out *output.Printer, from secrets) error {
 	request := &accountv1.CreateUserRequest{Name: c.Name, Email: c.Email, IconUrl: c.Icon}
 	if c.Email == "" && (c.PasswordStdin || c.GeneratePassword) {
@@ -156,7 +149,6 @@ func (c *userCreate) Run(ctx context.Context, call *services, out *output.Printe
 
 type userInvite struct{}
 
-// Help returns the detailed help.
 func (*userInvite) Help() string {
 	return `The command prints the code of the invitation, only this once: the service stores its hash. It needs a service with
 -registration invite.`
@@ -180,11 +172,11 @@ type userSetPassword struct {
 	userID
 }
 
-// Run changes the password.
 func (c *userSetPassword) Run(ctx context.Context, call *services, out *output.Printer, from secrets) error {
 	password, err := c.read(ctx, from)
 	if err != nil {
 		return err
 	}
-	return updateUser(ctx, call, out, &accountv1.UpdateUserRequest{UserId: c.User, Password: &password}, c.shown(password)...)
+	return updateUser(ctx, call, out, &accountv1.UpdateUserRequest{UserId: c.User, Password: &password},
+		c.shown(password)...)
 }

@@ -35,7 +35,6 @@ type userExport struct {
 	File    string `arg:"" help:"File to write; - for standard output. It appears only when complete, and only you can read it."`
 }
 
-// Help returns the detailed help.
 func (*userExport) Help() string {
 	return `The file has the format that move import reads: an object in each line, with the user, rewards, and the user's albums,
 entries and landmarks with their photos, comments, votes and recommendations.
@@ -43,7 +42,6 @@ entries and landmarks with their photos, comments, votes and recommendations.
 It has no password, no session, and not what the user wrote in the content of others.`
 }
 
-// Run exports the data.
 func (c *userExport) Run(ctx context.Context, call *services, out *output.Printer) error {
 	if err := c.check(c.File); err != nil {
 		return err
@@ -56,9 +54,6 @@ func (c *userExport) Run(ctx context.Context, call *services, out *output.Printe
 	return printExported(out, c.File, "%d records exported", e.count, err)
 }
 
-// exportPage is how many records are asked for at a time.
-const exportPage = 100
-
 // personExport writes the data of a person, up to the first error.
 type personExport struct {
 	*services
@@ -68,8 +63,8 @@ type personExport struct {
 	err    error
 }
 
-// write writes a record, whose field is the name of its kind in moveinv1.Record. Its fields that have the name of a field
-// of one of the sources are copied from there.
+// write writes a record, whose field is the name of its kind in moveinv1.Record. Its fields that
+// have the name of a field of one of the sources are copied from there.
 func (e *personExport) write(content proto.Message, sources ...proto.Message) {
 	record := (&moveinv1.Record{}).ProtoReflect()
 	fields := record.Descriptor().Fields()
@@ -90,40 +85,25 @@ func (e *personExport) write(content proto.Message, sources ...proto.Message) {
 
 // each takes each item of a list, page by page, until the export has failed.
 func each[Request proto.Message, Reply interface{ GetNextPageToken() string }, Item any](
-	ctx context.Context, e *personExport, ask func(context.Context, Request, ...grpc.CallOption) (Reply, error), request Request,
+	ctx context.Context, e *personExport, ask func(context.Context, Request, ...grpc.CallOption) (Reply, error),
+	request Request,
 	items func(Reply) []Item, take func(Item),
 ) {
-	if e.err == nil {
-		e.err = walk(ctx, ask, request, items, func(item Item) error { take(item); return e.err })
+	if e.err != nil {
+		return
+	}
+	for item, err := range pages(ctx, limit{}, ask, request, items) {
+		if e.err = err; err == nil {
+			take(item)
+		}
+		if e.err != nil {
+			return
+		}
 	}
 }
 
-// walk takes each item of a list, page by page, until take fails. ask is a method of a client whose request has a page_token.
-func walk[Request proto.Message, Reply interface{ GetNextPageToken() string }, Item any](
-	ctx context.Context, ask func(context.Context, Request, ...grpc.CallOption) (Reply, error), request Request,
-	items func(Reply) []Item, take func(Item) error,
-) error {
-	message := request.ProtoReflect()
-	field := message.Descriptor().Fields().ByName("page_token")
-	for {
-		reply, err := ask(ctx, request)
-		if err != nil {
-			return err
-		}
-		for _, item := range items(reply) {
-			if err := take(item); err != nil {
-				return err
-			}
-		}
-		if reply.GetNextPageToken() == "" {
-			return nil
-		}
-		message.Set(field, protoreflect.ValueOfString(reply.GetNextPageToken()))
-	}
-}
-
-// oldID returns the identifier of a record in a file: the old one of what was moved in, or else the present one, which an
-// import keeps.
+// oldID returns the identifier of a record in a file: the old one of what was moved in, or else
+// the present one, which an import keeps.
 func oldID(old string, present int64) string {
 	if old != "" {
 		return old
@@ -134,40 +114,44 @@ func oldID(old string, present int64) string {
 	return strconv.FormatInt(present, 10)
 }
 
-// user writes a user with all that belongs to the user. Errors: those of the services, such as NOT_FOUND.
+// user writes a user with all that belongs to the user. Errors: those of the services, such as
+// NOT_FOUND.
 func (e *personExport) user(ctx context.Context, userID int64) error {
 	found, err := e.Account.GetUser(ctx, &accountv1.GetUserRequest{UserId: userID})
 	if err != nil {
 		return err
 	}
 	if found.GetUser().GetHidden() {
-		return refusedError(fmt.Sprintf("user %d is hidden, so that the photos and comments can't be read; show them with user disable %[1]d, and export 30 seconds later", userID))
+		return refusedError(fmt.Sprintf("user %d is hidden, so that the photos and comments can't be read; show "+
+			"them with user disable %[1]d, and export 30 seconds later", userID))
 	}
 	e.write(&moveinv1.User{Id: userID}, found.GetUser())
-	rewards := &accountv1.ListRewardsRequest{UserId: userID, PageSize: exportPage}
-	each(ctx, e, e.Account.ListRewards, rewards, (*accountv1.ListRewardsResponse).GetRewards, func(r *accountv1.Reward) {
-		e.write(&moveinv1.Reward{Id: strings.TrimPrefix(r.GetSource(), "old/"), UserId: userID}, r)
-	})
-	albums := &albumv1.ListAlbumsRequest{OwnerId: userID, PageSize: exportPage}
-	each(ctx, e, e.Album.ListAlbums, albums, (*albumv1.ListAlbumsResponse).GetAlbums, func(a *albumv1.Album) { e.album(ctx, a) })
+	rewards := &accountv1.ListRewardsRequest{UserId: userID}
+	each(ctx, e, e.Account.ListRewards, rewards, (*accountv1.ListRewardsResponse).GetRewards,
+		func(r *accountv1.Reward) {
+			e.write(&moveinv1.Reward{Id: strings.TrimPrefix(r.GetSource(), "old/"), UserId: userID}, r)
+		})
+	albums := &albumv1.ListAlbumsRequest{OwnerId: userID}
+	each(ctx, e, e.Album.ListAlbums, albums, (*albumv1.ListAlbumsResponse).GetAlbums,
+		func(a *albumv1.Album) { e.album(ctx, a) })
 	entries := &blogv1.ListBlogsRequest{AuthorId: userID}
-	each(ctx, e, e.Blog.ListBlogs, entries, (*blogv1.ListBlogsResponse).GetBlogs, func(b *blogv1.Blog) { e.entry(ctx, b) })
-	landmarks := &poiv1.ListPoisRequest{OwnerId: userID, PageSize: exportPage}
-	each(ctx, e, e.Poi.ListPois, landmarks, (*poiv1.ListPoisResponse).GetPois, func(l *poiv1.Poi) { e.landmark(ctx, l) })
+	each(ctx, e, e.Blog.ListBlogs, entries, (*blogv1.ListBlogsResponse).GetBlogs,
+		func(b *blogv1.Blog) { e.entry(ctx, b) })
+	landmarks := &poiv1.ListPoisRequest{OwnerId: userID}
+	each(ctx, e, e.Poi.ListPois, landmarks, (*poiv1.ListPoisResponse).GetPois,
+		func(l *poiv1.Poi) { e.landmark(ctx, l) })
 	if e.err == nil {
 		_, e.err = e.out.Write(format.EncodeEnd(nil, e.counts))
 	}
 	return e.err
 }
 
-// album writes an album with all that belongs to it.
 func (e *personExport) album(ctx context.Context, a *albumv1.Album) {
 	of := oldID(a.GetOldId(), a.GetAlbumId())
 	e.write(&moveinv1.Album{Id: of, OwnerId: a.GetOwner().GetUserId()}, a, a.GetLocation())
-	e.below(ctx, parentOf{"album_id", a.GetAlbumId(), "album_id", of})
+	e.below(ctx, parent{albumKind, a.GetAlbumId(), of})
 }
 
-// entry writes an entry with all that belongs to it.
 func (e *personExport) entry(ctx context.Context, b *blogv1.Blog) {
 	of := oldID(b.GetOldId(), b.GetBlogId())
 	entry := &moveinv1.Entry{Id: of, AuthorId: b.GetAuthor().GetUserId()}
@@ -177,66 +161,48 @@ func (e *personExport) entry(ctx context.Context, b *blogv1.Blog) {
 	e.write(entry, b, b.GetLocation())
 	if b.GetVote() != nil {
 		ballots := &blogv1.ListBallotsRequest{BlogId: b.GetBlogId()}
-		each(ctx, e, e.Blog.ListBallots, ballots, (*blogv1.ListBallotsResponse).GetBallots, func(ballot *blogv1.Ballot) {
-			e.write(&moveinv1.Ballot{EntryId: of, UserId: ballot.GetVoter().GetUserId()}, ballot)
-		})
+		each(ctx, e, e.Blog.ListBallots, ballots, (*blogv1.ListBallotsResponse).GetBallots,
+			func(ballot *blogv1.Ballot) {
+				e.write(&moveinv1.Ballot{EntryId: of, UserId: ballot.GetVoter().GetUserId()}, ballot)
+			})
 	}
-	e.below(ctx, parentOf{"blog_id", b.GetBlogId(), "entry_id", of})
+	e.below(ctx, parent{entryKind, b.GetBlogId(), of})
 }
 
-// landmark writes a landmark with all that belongs to it.
 func (e *personExport) landmark(ctx context.Context, l *poiv1.Poi) {
 	of := oldID(l.GetOldId(), l.GetPoiId())
 	e.write(&moveinv1.Landmark{Id: of, OwnerId: l.GetOwner().GetUserId()}, l, l.GetLocation())
-	e.below(ctx, parentOf{"poi_id", l.GetPoiId(), "landmark_id", of})
+	e.below(ctx, parent{landmarkKind, l.GetPoiId(), of})
 }
 
-// parentOf is an album, an entry or a landmark, by the fields that name it in requests and in records.
-type parentOf struct {
-	field       protoreflect.Name
-	id          int64
-	recordField protoreflect.Name
-	oldID       string
-}
-
-// asked returns a request about what belongs to the parent.
-func asked[Request proto.Message](p parentOf, request Request) Request {
-	message := request.ProtoReflect()
-	message.Set(message.Descriptor().Fields().ByName(p.field), protoreflect.ValueOfInt64(p.id))
-	return request
-}
-
-// recorded returns a record of what belongs to the parent.
-func recorded[Record proto.Message](p parentOf, record Record) Record {
-	message := record.ProtoReflect()
-	message.Set(message.Descriptor().Fields().ByName(p.recordField), protoreflect.ValueOfString(p.oldID))
-	return record
-}
-
-// below writes the photos, comments and recommendations of a parent. If it was deleted meanwhile, there are no more.
-func (e *personExport) below(ctx context.Context, of parentOf) {
-	if of.field != "blog_id" {
-		photos := asked(of, &photov1.ListPhotosRequest{PageSize: exportPage})
+// below writes the photos, comments and recommendations of a parent. If it was deleted meanwhile,
+// there are no more.
+func (e *personExport) below(ctx context.Context, of parent) {
+	if of.kind != entryKind {
+		photos := asked(of, &photov1.ListPhotosRequest{})
 		each(ctx, e, e.Photo.ListPhotos, photos, (*photov1.ListPhotosResponse).GetPhotos, func(p *photov1.Photo) {
 			e.write(recorded(of, &moveinv1.Photo{Id: oldID(p.GetOldId(), p.GetPhotoId())}), p)
 		})
 	}
-	comments := asked(of, &commentv1.ListCommentsRequest{PageSize: exportPage})
-	each(ctx, e, e.Comment.ListComments, comments, (*commentv1.ListCommentsResponse).GetComments, func(c *commentv1.Comment) {
-		comment := &moveinv1.Comment{
-			Id: oldID(c.GetOldId(), c.GetCommentId()), Reply: c.GetReply().GetText(), ReplyTime: c.GetReply().GetCreateTime(),
-		}
-		if author := c.GetAuthor(); author.GetUserId() != 0 {
-			comment.AuthorId = author.GetUserId()
-		} else {
-			comment.AuthorName, comment.AuthorIconUrl = author.GetName(), author.GetIconUrl()
-		}
-		e.write(recorded(of, comment), c)
-	})
+	comments := asked(of, &commentv1.ListCommentsRequest{})
+	each(ctx, e, e.Comment.ListComments, comments, (*commentv1.ListCommentsResponse).GetComments,
+		func(c *commentv1.Comment) {
+			comment := &moveinv1.Comment{
+				Id: oldID(c.GetOldId(), c.GetCommentId()), Reply: c.GetReply().GetText(),
+				ReplyTime: c.GetReply().GetCreateTime(),
+			}
+			if author := c.GetAuthor(); author.GetUserId() != 0 {
+				comment.AuthorId = author.GetUserId()
+			} else {
+				comment.AuthorName, comment.AuthorIconUrl = author.GetName(), author.GetIconUrl()
+			}
+			e.write(recorded(of, comment), c)
+		})
 	recommenders := asked(of, &recommendationv1.ListRecommendersRequest{})
-	each(ctx, e, e.Recommendation.ListRecommenders, recommenders, (*recommendationv1.ListRecommendersResponse).GetRecommenders, func(user *typev1.Profile) {
-		e.write(recorded(of, &moveinv1.Recommendation{UserId: user.GetUserId()}))
-	})
+	each(ctx, e, e.Recommendation.ListRecommenders, recommenders,
+		(*recommendationv1.ListRecommendersResponse).GetRecommenders, func(user *typev1.Profile) {
+			e.write(recorded(of, &moveinv1.Recommendation{UserId: user.GetUserId()}))
+		})
 	if status.Code(e.err) == codes.NotFound {
 		e.err = nil
 	}

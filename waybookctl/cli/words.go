@@ -11,8 +11,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// word is a value of an enum of the contracts, written as a word: ALBUM_CATEGORY_FOOD is food. The enum's own names and
-// numbers are accepted too.
+// word is a value of an enum of the contracts, written as a word: ALBUM_CATEGORY_FOOD is food. The
+// enum's own names and numbers are accepted too.
 type word[E enum] struct{ value E }
 
 type enum interface {
@@ -34,7 +34,6 @@ func (w *word[E]) UnmarshalText(text []byte) error {
 	return fmt.Errorf("must be one of %s", strings.Join(w.Words(), ", "))
 }
 
-// Words returns all words of the enum.
 func (w word[E]) Words() (words []string) {
 	values := w.value.Descriptor().Values()
 	for i := 1; i < values.Len(); i++ { // the first is UNSPECIFIED

@@ -17,11 +17,13 @@ import (
 // recordSeparator precedes each record in a sequence by RFC 8142.
 const recordSeparator = 0x1e
 
-// isSequence reports whether a file begins with a record separator, or with a line that is a whole record.
+// isSequence reports whether a file begins with a record separator, or with a line that is a whole
+// record.
 func (in *input) isSequence() bool {
 	ahead, _ := in.reader.Peek(64 << 10) // a read error shows later
 	line, _, _ := bytes.Cut(bytes.TrimLeft(ahead, " \t\n"), []byte("\n"))
-	return len(line) > 0 && line[0] == recordSeparator || json.Valid(line) && line[0] == '{' && !bytes.Contains(line, []byte(`"FeatureCollection"`))
+	return len(line) > 0 && line[0] == recordSeparator ||
+		json.Valid(line) && line[0] == '{' && !bytes.Contains(line, []byte(`"FeatureCollection"`))
 }
 
 // sequence reads a record from each line, or from behind each record separator.
@@ -73,7 +75,8 @@ func (n *nesting) pass(b byte) {
 
 // collection reads the Features of a FeatureCollection.
 func (in *input) collection(take take) error {
-	// A piece is a member of the collection or, in the list of features, one of these. It is in level brackets.
+	// A piece is a member of the collection or, in the list of features, one of these. It is in
+	// level brackets.
 	var piece []byte
 	var nested nesting
 	level, line, hasBegun, hasFeatures := 0, in.at.Line, false, false
@@ -83,7 +86,8 @@ func (in *input) collection(take take) error {
 		case errors.Is(err, io.EOF) && hasFeatures && level == 0:
 			return nil
 		case errors.Is(err, io.EOF):
-			return in.fatalf("the file ends before a FeatureCollection with its \"features\" does; it may have been cut off: fetch or write it again")
+			return in.fatalf("the file ends before a FeatureCollection with its \"features\" does; it may have been " +
+				"cut off: fetch or write it again")
 		case err != nil:
 			return err
 		case b == '\n':
@@ -129,12 +133,12 @@ func (in *input) checkMember(member []byte) error {
 		return in.fatalf("this is not valid JSON: %v", err)
 	}
 	if document.Type != "" && document.Type != "FeatureCollection" {
-		return in.fatalf("the type is %s and not FeatureCollection; if each line is a record, the format is ndjson", quoted(document.Type))
+		return in.fatalf("the type is %s and not FeatureCollection; if each line is a record, the format is ndjson",
+			quoted(document.Type))
 	}
 	return nil
 }
 
-// object is a JSON object.
 type object map[string]json.RawMessage
 
 // decode returns the texts of a record.
@@ -169,7 +173,8 @@ func (feature object) ofFeature() (object, error) {
 		Type        string            `json:"type"`
 		Coordinates []json.RawMessage `json:"coordinates"`
 	}
-	if err := json.Unmarshal(feature["geometry"], &geometry); err != nil || geometry.Type != "Point" || len(geometry.Coordinates) < 2 {
+	if err := json.Unmarshal(feature["geometry"], &geometry); err != nil || geometry.Type != "Point" ||
+		len(geometry.Coordinates) < 2 {
 		return nil, errors.New(`the geometry is not a Point such as {"type":"Point","coordinates":[121.5645,25.034]}, longitude first`)
 	}
 	var properties object

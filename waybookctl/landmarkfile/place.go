@@ -1,5 +1,6 @@
-// Package landmarkfile reads and writes files of landmarks: GeoJSON, newline-delimited JSON and CSV. A reader
-// holds one record in memory, at most MaxRecordBytes, whatever the size of the file. It reports the line of each problem.
+// Package landmarkfile reads and writes files of landmarks: GeoJSON, newline-delimited JSON and
+// CSV. A reader holds one record in memory, at most MaxRecordBytes, whatever the size of the file.
+// It reports the line of each problem.
 package landmarkfile
 
 import (
@@ -20,8 +21,8 @@ import (
 // Place is a landmark in a file.
 type Place struct {
 	*poiv1.ImportedPoi
-	// HasOwnKey is false for a record without a key. Its key is derived from its content, so equal content has
-	// the same key.
+	// HasOwnKey is false for a record without a key. Its key is derived from its content, so equal
+	// content has the same key.
 	HasOwnKey bool
 	// At is the position of its record.
 	At Position
@@ -33,7 +34,8 @@ type Position struct {
 	Line, Record int64
 }
 
-// String formats the position for people. In a file with several records in a line, the line is not enough.
+// String formats the position for people. In a file with several records in a line, the line is
+// not enough.
 func (p Position) String() string {
 	if p.Record <= p.Line {
 		return fmt.Sprintf("line %d", p.Line)
@@ -41,7 +43,8 @@ func (p Position) String() string {
 	return fmt.Sprintf("line %d, record %d", p.Line, p.Record)
 }
 
-// textFields are the fields of a record that are texts: key, name and more. columns are all, in the order of a table.
+// textFields are the fields of a record that are texts: key, name and more. columns are all, in
+// the order of a table.
 var textFields, columns = func() (found []protoreflect.FieldDescriptor, names []string) {
 	fields := (*poiv1.ImportedPoi)(nil).ProtoReflect().Descriptor().Fields()
 	for i := range fields.Len() {
@@ -52,7 +55,6 @@ var textFields, columns = func() (found []protoreflect.FieldDescriptor, names []
 	return found, append(names, "category", "lat", "lng")
 }()
 
-// Columns returns the names of the columns for people.
 func Columns() string {
 	return strings.Join(columns[:len(columns)-1], ", ") + " and " + columns[len(columns)-1]
 }
@@ -100,7 +102,8 @@ func parseCategory(text string, byDefault poiv1.PoiCategory) (poiv1.PoiCategory,
 		number = int32(parsed)
 	}
 	if poiv1.PoiCategory_name[number] == "" || number == 0 {
-		return 0, fmt.Errorf("category: %s is not one of 1 to 5, tender, bargain, private, community, thrill", quoted(text))
+		return 0, fmt.Errorf("category: %s is not one of 1 to 5, tender, bargain, private, community, thrill",
+			quoted(text))
 	}
 	return poiv1.PoiCategory(number), nil
 }
@@ -121,7 +124,8 @@ func parseDegrees(column, text string) (float64, error) {
 
 // derivedKey returns the key of a landmark without one: a hash of its content.
 func derivedKey(p *poiv1.ImportedPoi) string {
-	content := fmt.Sprintf("%q %d %v %v", p.GetName(), p.GetCategory().Number(), p.GetLocation().GetLat(), p.GetLocation().GetLng())
+	content := fmt.Sprintf("%q %d %v %v", p.GetName(), p.GetCategory().Number(), p.GetLocation().GetLat(),
+		p.GetLocation().GetLng())
 	for _, field := range textFields[2:] {
 		if p.ProtoReflect().Has(field) { // what has no such text keeps its key when the field is new
 			content += fmt.Sprintf(" %q", p.ProtoReflect().Get(field).String())

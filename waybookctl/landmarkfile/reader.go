@@ -13,7 +13,6 @@ import (
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
-// Format is the format of a file.
 type Format string
 
 // The formats. A record in JSON is a GeoJSON Feature or an object with a member for each column.
@@ -22,7 +21,8 @@ const (
 	GeoJSON Format = "geojson"
 	// NDJSON has a record in each line, or behind each record separator (RFC 8142).
 	NDJSON Format = "ndjson"
-	// CSV is a table with a heading (RFC 4180), whose fields a comma, a semicolon or a tab separates.
+	// CSV is a table with a heading (RFC 4180), whose fields a comma, a semicolon or a tab
+	// separates.
 	CSV Format = "csv"
 )
 
@@ -36,7 +36,8 @@ func FormatOf(path string) (Format, error) {
 	case ".csv", ".tsv":
 		return CSV, nil
 	}
-	return "", fmt.Errorf("can't derive a format from the name %s; choose geojson, ndjson or csv", quoted(filepath.Base(path)))
+	return "", fmt.Errorf("can't derive a format from the name %s; choose geojson, ndjson or csv",
+		quoted(filepath.Base(path)))
 }
 
 // Options say how a file is read.
@@ -55,11 +56,10 @@ type Error struct {
 	IsFatal bool
 }
 
-// Error returns the position and the problem.
 func (e *Error) Error() string { return e.At.String() + ": " + e.Problem }
 
-// Read returns the places of a file one by one. The next place follows an *Error that is not fatal. Any other
-// error is the last. The file can be read only once.
+// Read returns the places of a file one by one. The next place follows an *Error that is not
+// fatal. Any other error is the last. The file can be read only once.
 func Read(file io.Reader, options Options) iter.Seq2[Place, error] {
 	return func(yield func(Place, error) bool) {
 		in := &input{reader: bufio.NewReaderSize(&lineEnds{from: file}, MaxRecordBytes), at: Position{Line: 1}}
@@ -80,7 +80,8 @@ func Read(file io.Reader, options Options) iter.Seq2[Place, error] {
 	}
 }
 
-// take takes the record at the input's position, or what is wrong with it, and reports whether more are wanted.
+// take takes the record at the input's position, or what is wrong with it, and reports whether
+// more are wanted.
 type take func(record texts, err error) bool
 
 // records reads all records of a file.
@@ -102,7 +103,6 @@ func (in *input) records(options Options, take take) error {
 // 2,000 bytes; the rest is room for fields that are not imported.
 const MaxRecordBytes = 1 << 20
 
-// input reads the bytes of a file.
 type input struct {
 	reader *bufio.Reader
 	// at is the position of the record that is read.
@@ -122,7 +122,8 @@ func (in *input) tooLong() error {
 	return in.fatalf("the record that begins here is longer than %d MiB; is a line break missing?", MaxRecordBytes>>20)
 }
 
-var errNotUTF8 = errors.New("this is not text in UTF-8; unpack the file or convert it, as with: iconv -f BIG5 -t UTF-8 (or from its actual encoding)")
+var errNotUTF8 = errors.New("this is not text in UTF-8; unpack the file or convert it, as with: iconv -f BIG5 -t " +
+	"UTF-8 (or from its actual encoding)")
 
 // lineEnds turns the line ends CR LF and CR into LF.
 type lineEnds struct {
@@ -130,7 +131,6 @@ type lineEnds struct {
 	afterCR bool
 }
 
-// Read reads.
 func (l *lineEnds) Read(p []byte) (int, error) {
 	n, err := l.from.Read(p)
 	kept := p[:0]

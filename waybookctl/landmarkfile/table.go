@@ -12,7 +12,6 @@ import (
 	"unicode/utf8"
 )
 
-// table reads CSV.
 func (in *input) table(hasCategory bool, take take) error {
 	var heading []string
 	comma := ','
@@ -20,7 +19,8 @@ func (in *input) table(hasCategory bool, take take) error {
 		text, first, err := in.row()
 		switch {
 		case errors.Is(err, io.EOF) && heading == nil:
-			return in.fatalf("the file is empty; its first line should be a heading such as %s", strings.Join(columns, ","))
+			return in.fatalf("the file is empty; its first line should be a heading such as %s",
+				strings.Join(columns, ","))
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
@@ -49,8 +49,9 @@ func (in *input) table(hasCategory bool, take take) error {
 	}
 }
 
-// row returns the text of the next record without consuming it, and the length of its first line. A record ends with the
-// first line up to which quotes are paired. If there is no such line, its first line is returned.
+// row returns the text of the next record without consuming it, and the length of its first line.
+// A record ends with the first line up to which quotes are paired. If there is no such line, its
+// first line is returned.
 func (in *input) row() (text []byte, first int, err error) {
 	for size := 4 << 10; ; size *= 2 {
 		ahead, err := in.reader.Peek(size)
@@ -131,7 +132,8 @@ func checkHeading(names []string, hasCategory bool) error {
 	if problem == "" {
 		return nil
 	}
-	return fmt.Errorf("%sthe columns are %s, where key and a category that all share may be left out", problem, strings.Join(columns, ", "))
+	return fmt.Errorf("%sthe columns are %s, where key and a category that all share may be left out", problem,
+		strings.Join(columns, ", "))
 }
 
 // recordOf returns the fields by column.

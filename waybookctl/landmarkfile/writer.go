@@ -12,8 +12,8 @@ import (
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
-// Writer writes landmarks one by one, each on a line of its own. Read returns the same landmarks; in a table, the
-// line ends in names become LF. Only one goroutine may use it.
+// Writer writes landmarks one by one, each on a line of its own. Read returns the same landmarks;
+// in a table, the line ends in names become LF. Only one goroutine may use it.
 type Writer struct {
 	out    *bufio.Writer
 	format Format
@@ -30,7 +30,6 @@ var heads = map[Format]string{
 	GeoJSON: "{\"type\":\"FeatureCollection\",\"features\":[\n", CSV: strings.Join(columns, ",") + "\n",
 }
 
-// Write writes a landmark.
 func (w *Writer) Write(p *poiv1.ImportedPoi) (err error) {
 	if w.count == 0 {
 		_, _ = w.out.WriteString(heads[w.format]) // Flush reports its error

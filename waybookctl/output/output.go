@@ -1,5 +1,5 @@
-// Package output prints results: as aligned tables for people, and as JSON for programs. Results go to standard output.
-// Notes go to standard error.
+// Package output prints results: as aligned tables for people, and as JSON for programs. Results
+// go to standard output. Notes go to standard error.
 package output
 
 import (
@@ -8,10 +8,8 @@ import (
 	"strings"
 )
 
-// Format is the format of results.
 type Format string
 
-// The formats.
 const (
 	Table Format = "table"
 	JSON  Format = "json"
@@ -74,7 +72,8 @@ func (g *Page) Record(heads, cells []string) {
 	g.keep(rows.flush())
 }
 
-// Rows writes things as a table: the headings, and the cells of each item. It writes nothing if there are none.
+// Rows writes things as a table: the headings, and the cells of each item. It writes nothing if
+// there are none.
 func Rows[T any](g *Page, heads []string, items []T, cells func(T) []string) {
 	if len(items) == 0 {
 		return

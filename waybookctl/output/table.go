@@ -82,8 +82,8 @@ func (t *table) write(row []string) error {
 	return err
 }
 
-// Visible escapes characters that move the cursor, change colours or reverse the direction of text.
-// Users write these texts, and a terminal obeys such characters.
+// Visible escapes characters that move the cursor, change colours or reverse the direction of
+// text. Users write these texts, and a terminal obeys such characters.
 func Visible(text string) string {
 	if !strings.ContainsFunc(text, isHidden) {
 		return text
@@ -108,16 +108,17 @@ func Visible(text string) string {
 	return out.String()
 }
 
-// isHidden reports whether a character is invisible. The joiner that combines emoji is harmless, as
-// are the blanks of other scripts.
+// isHidden reports whether a character is invisible. The joiner that combines emoji is harmless,
+// as are the blanks of other scripts.
 func isHidden(r rune) bool {
 	return !unicode.IsGraphic(r) && r != '\u200d'
 }
 
-// Items prints a list item by item: a JSON array or a table. If the items end with an error, the JSON stays
-// incomplete, so that no program takes it for the whole list. kind is the plural name of the items, for the note that
-// there are none.
-func Items[T proto.Message](p *Printer, kind string, heads []string, items iter.Seq2[T, error], cells func(T) []string) error {
+// Items prints a list item by item: a JSON array or a table. If the items end with an error, the
+// JSON stays incomplete, so that no program takes it for the whole list. kind is the plural name
+// of the items, for the note that there are none.
+func Items[T proto.Message](p *Printer, kind string, heads []string, items iter.Seq2[T, error],
+	cells func(T) []string) error {
 	rows := &table{out: p.Out}
 	count := 0
 	for item, err := range items {

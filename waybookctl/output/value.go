@@ -100,9 +100,9 @@ func (o Object) MarshalJSON() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// marshalJSON escapes what a terminal obeys, which encoding/json leaves as it is. It does not escape <, > and &, because
-// its output is never part of HTML. With an indent, all lines but the first begin with prefix; without one, there is one
-// line.
+// marshalJSON escapes what a terminal obeys, which encoding/json leaves as it is. It does not
+// escape <, > and &, because its output is never part of HTML. With an indent, all lines but the
+// first begin with prefix; without one, there is one line.
 func marshalJSON(value any, prefix, indent string) ([]byte, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)

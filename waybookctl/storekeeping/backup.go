@@ -27,7 +27,8 @@ import (
 	storev1 "github.com/waybook/waybook/proto/gen/waybook/store/v1"
 )
 
-// A backup is a tar file of the store, the files of photos, and the manifest: only then are the checksums known.
+// A backup is a tar file of the store, the files of photos, and the manifest: only then are the
+// checksums known.
 const (
 	backupFormat   = 1
 	storeMember    = "waybook.db"
@@ -55,9 +56,11 @@ type Photos struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Backup writes a backup of the embedded store of a running program. If it fails, what it wrote is no backup. unrecorded is why
-// the program did not record a complete backup, so that its metric does not show it.
-func Backup(ctx context.Context, client storev1.StoreServiceClient, to io.Writer, now time.Time, report progress.Reporter) (done Manifest, unrecorded, err error) {
+// Backup writes a backup of the embedded store of a running program. If it fails, what it wrote is
+// no backup. unrecorded is why the program did not record a complete backup, so that its metric
+// does not show it.
+func Backup(ctx context.Context, client storev1.StoreServiceClient, to io.Writer, now time.Time,
+	report progress.Reporter) (done Manifest, unrecorded, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // ends the stream if the file cannot be written
 	stream, err := client.Backup(ctx, &storev1.BackupRequest{})
@@ -82,8 +85,10 @@ func Backup(ctx context.Context, client storev1.StoreServiceClient, to io.Writer
 	return done, unrecorded, nil
 }
 
-// Pack writes a backup of a store of some size, which write writes and whose SHA-256 it returns, without photos.
-func Pack(to io.Writer, began time.Time, size int64, write func(store io.Writer) (sum []byte, err error)) (Manifest, error) {
+// Pack writes a backup of a store of some size, which write writes and whose SHA-256 it returns,
+// without photos.
+func Pack(to io.Writer, began time.Time, size int64,
+	write func(store io.Writer) (sum []byte, err error)) (Manifest, error) {
 	return pack(to, began, size, write, func(*photoWriter) error { return nil })
 }
 
@@ -107,11 +112,14 @@ func (p *photoWriter) Write(piece []byte) (int, error) {
 }
 
 func pack(
-	to io.Writer, began time.Time, size int64, write func(store io.Writer) (sum []byte, err error), photos func(*photoWriter) error,
+	to io.Writer, began time.Time, size int64, write func(store io.Writer) (sum []byte, err error),
+	photos func(*photoWriter) error,
 ) (Manifest, error) {
-	packed := Manifest{Format: backupFormat, Began: began.UTC().Truncate(time.Second), Waybook: buildinfo.Read().Version, Bytes: size}
+	packed := Manifest{Format: backupFormat, Began: began.UTC().Truncate(time.Second),
+		Waybook: buildinfo.Read().Version, Bytes: size}
 	archive, sum := tar.NewWriter(to), sha256.New()
-	if err := archive.WriteHeader(&tar.Header{Name: storeMember, Mode: 0o600, Size: size, ModTime: packed.Began}); err != nil {
+	if err := archive.WriteHeader(&tar.Header{Name: storeMember, Mode: 0o600, Size: size,
+		ModTime: packed.Began}); err != nil {
 		return packed, err
 	}
 	want, err := write(io.MultiWriter(archive, sum))
@@ -133,7 +141,8 @@ func pack(
 	packed.Photos.SHA256 = hex.EncodeToString(members.sum.Sum(nil))
 	text, err := json.MarshalIndent(packed, "", "  ")
 	if err == nil {
-		err = archive.WriteHeader(&tar.Header{Name: manifestMember, Mode: 0o600, Size: int64(len(text)), ModTime: packed.Began})
+		err = archive.WriteHeader(&tar.Header{Name: manifestMember, Mode: 0o600, Size: int64(len(text)),
+			ModTime: packed.Began})
 	}
 	if err == nil {
 		_, err = archive.Write(text)
@@ -142,7 +151,8 @@ func pack(
 }
 
 // receive writes the chunks of a backup, and returns the checksum that follows them.
-func receive(stream grpc.ServerStreamingClient[storev1.BackupResponse], store io.Writer, report progress.Reporter) ([]byte, error) {
+func receive(stream grpc.ServerStreamingClient[storev1.BackupResponse], store io.Writer,
+	report progress.Reporter) ([]byte, error) {
 	for arrived := int64(0); ; report.Reach(arrived) {
 		part, err := stream.Recv()
 		if errors.Is(err, io.EOF) {
@@ -189,10 +199,12 @@ func receivePhotos(stream grpc.ServerStreamingClient[storev1.BackupResponse], to
 	}
 }
 
-// backupTime is the layout of the time in the name of a backup, in UTC. Names of the same service sort by it.
+// backupTime is the layout of the time in the name of a backup, in UTC. Names of the same service
+// sort by it.
 const backupTime = "20060102T150405Z"
 
-// BackupName returns the name of a backup that begins now. Account is the service of standalone too.
+// BackupName returns the name of a backup that begins now. Account is the service of standalone
+// too.
 func BackupName(service string, now time.Time) string {
 	return backupPrefix(service) + now.UTC().Format(backupTime) + ".tar"
 }
@@ -201,7 +213,8 @@ func backupPrefix(service string) string {
 	return strings.TrimSuffix("waybook-"+service+"-", "account-")
 }
 
-// backupsIn returns the names of the backups of a service in a directory, and of those that a crash left unfinished, the oldest first.
+// backupsIn returns the names of the backups of a service in a directory, and of those that a
+// crash left unfinished, the oldest first.
 func backupsIn(directory, service string) (complete, unfinished []string, err error) {
 	names := regexp.MustCompile(`^` + backupPrefix(service) + `\d{8}T\d{6}Z\.tar(\.[0-9a-f]{8}\.part)?$`)
 	entries, err := os.ReadDir(directory) // sorted by name
@@ -217,7 +230,8 @@ func backupsIn(directory, service string) (complete, unfinished []string, err er
 	return complete, unfinished, err
 }
 
-// NewestBackup returns the path of the newest backup of account, or of standalone, in a directory. Errors: fs.ErrNotExist.
+// NewestBackup returns the path of the newest backup of account, or of standalone, in a directory.
+// Errors: fs.ErrNotExist.
 func NewestBackup(directory string) (string, error) {
 	complete, _, err := backupsIn(directory, "account")
 	if err == nil && len(complete) == 0 {
@@ -229,15 +243,17 @@ func NewestBackup(directory string) (string, error) {
 	return filepath.Join(directory, complete[len(complete)-1]), nil
 }
 
-// Prune removes the oldest backups of a service in a directory until it has as many as it keeps, and what crashes left before the
-// backup that was just written. That one stays even if the clock was set back. It returns the names of the removed files.
+// Prune removes the oldest backups of a service in a directory until it has as many as it keeps,
+// and what crashes left before the backup that was just written. That one stays even if the clock
+// was set back. It returns the names of the removed files.
 func Prune(directory, service, written string, keep int) (removed []string, err error) {
 	complete, unfinished, err := backupsIn(directory, service)
 	if err != nil {
 		return nil, err
 	}
 	others := slices.DeleteFunc(complete, func(name string) bool { return name == written })
-	unfinished = slices.DeleteFunc(unfinished, func(name string) bool { return name > written }) // it may still be written
+	// it may still be written
+	unfinished = slices.DeleteFunc(unfinished, func(name string) bool { return name > written })
 	for _, name := range append(others[:max(0, len(others)-keep+1)], unfinished...) {
 		if err := os.Remove(filepath.Join(directory, name)); err != nil {
 			return removed, err

@@ -13,8 +13,8 @@ import (
 	"github.com/waybook/waybook/internal/docstore/restoring"
 )
 
-// The kinds of findings besides those of package integrity. A service has other collections, but not this one; or an
-// index is missing or differs from its declaration.
+// The kinds of findings besides those of package integrity. A service has other collections, but
+// not this one; or an index is missing or differs from its declaration.
 const (
 	MissingCollection integrity.Kind = "missing_collection"
 	MissingIndex      integrity.Kind = "missing_index"
@@ -24,7 +24,8 @@ const (
 type Report struct {
 	Findings    []integrity.Finding `json:"findings"`
 	Collections []CollectionReport  `json:"collections"`
-	// FileBytes is the size of an embedded store's file, of which FreeBytes are free for new documents.
+	// FileBytes is the size of an embedded store's file, of which FreeBytes are free for new
+	// documents.
 	FileBytes int64 `json:"file_bytes,omitempty"`
 	FreeBytes int64 `json:"free_bytes,omitempty"`
 }
@@ -33,23 +34,22 @@ type Report struct {
 type CollectionReport struct {
 	Service string `json:"service"`
 	Name    string `json:"name"`
-	// Exists is false for a collection that was never created. A service without any has never used this store.
+	// Exists is false for a collection that was never created. A service without any has never
+	// used this store.
 	Exists    bool  `json:"exists"`
 	Documents int64 `json:"documents"`
-	// UnnamedFiles are files of removed photos, and of uploads that failed. A sweep of the service deletes them within two days.
-	UnnamedFiles int64 `json:"files_without_photo,omitempty"`
+	// UnnamedFiles are files of removed photos and icons, and of uploads that failed. A sweep of
+	// the service deletes them within two days.
+	UnnamedFiles int64 `json:"unnamed_files,omitempty"`
 	// Undeclared are indexes that other versions or operators have created.
 	Undeclared []string `json:"undeclared_indexes,omitempty"`
 }
 
-// Check checks a store for missing indexes, orphans, and wrong numbers in parents. With integrity.Repair it creates the
-// indexes and removes the orphans; with integrity.Look it writes nothing. A damaged file, an interrupted load and an
-// index that cannot be created are errors. On MongoDB, services may keep running.
+// Check checks a store for missing indexes, orphans, and wrong numbers in parents. With
+// integrity.Repair it creates the indexes and removes the orphans; with integrity.Look it writes
+// nothing. A damaged file, an interrupted load and an index that cannot be created are errors. On
+// MongoDB, services may keep running.
 func Check(ctx context.Context, options Options, mode integrity.Mode) (report Report, err error) {
-	parts, err := options.parts()
-	if err != nil {
-		return report, err
-	}
 	store, err := options.openExisting(ctx, mode)
 	if err != nil {
 		return report, err
@@ -64,17 +64,16 @@ func Check(ctx context.Context, options Options, mode integrity.Mode) (report Re
 	if err := restoring.Refuse(ctx, store); err != nil {
 		return report, err
 	}
-	err = options.examine(ctx, store, parts, mode, &report)
+	err = options.Examine(ctx, store, mode, &report)
 	return report, err
 }
 
-// Examine is the part of Check that works on any open store.
-func Examine(ctx context.Context, store docstore.Engine, mode integrity.Mode) (report Report, err error) {
-	err = Options{}.examine(ctx, store, allParts(), mode, &report)
-	return report, err
-}
-
-func (o Options) examine(ctx context.Context, store docstore.Engine, parts []part, mode integrity.Mode, report *Report) error {
+// Examine is the part of Check that works on any open store. It adds to a report.
+func (o Options) Examine(ctx context.Context, store docstore.Engine, mode integrity.Mode, report *Report) error {
+	parts, err := o.parts()
+	if err != nil {
+		return err
+	}
 	report.Findings = []integrity.Finding{}
 	for _, p := range parts {
 		findings, err := o.examinePart(ctx, store, p, mode, report)
@@ -92,7 +91,8 @@ func (o Options) examine(ctx context.Context, store docstore.Engine, parts []par
 	return nil
 }
 
-// examinePart checks the collections of one service. It reads what belongs together only if no index is missing.
+// examinePart checks the collections of one service. It reads what belongs together only if no
+// index is missing.
 func (o Options) examinePart(
 	ctx context.Context, store docstore.Engine, p part, mode integrity.Mode, report *Report,
 ) (findings []integrity.Finding, err error) {
@@ -116,7 +116,8 @@ func (o Options) examinePart(
 			return nil, err
 		}
 		report.Collections = append(report.Collections,
-			CollectionReport{Service: p.name, Name: c.spec.Name, Exists: c.found.Exists, Documents: documents, Undeclared: c.found.Undeclared})
+			CollectionReport{Service: p.name, Name: c.spec.Name, Exists: c.found.Exists, Documents: documents,
+				Undeclared: c.found.Undeclared})
 		if c.found.Exists && slices.Contains(withFiles, c.spec.Name) {
 			lacking, err := o.checkFiles(ctx, store, c, &report.Collections[len(report.Collections)-1])
 			if err != nil {
@@ -125,7 +126,8 @@ func (o Options) examinePart(
 			findings = append(findings, lacking...)
 		}
 		missing := integrity.Finding{
-			Collection: c.spec.Name, Kind: MissingIndex, Count: int64(len(c.found.Missing)), Detail: strings.Join(c.found.Missing, ", "),
+			Collection: c.spec.Name, Kind: MissingIndex, Count: int64(len(c.found.Missing)),
+			Detail: strings.Join(c.found.Missing, ", "),
 		}
 		if !c.found.Exists {
 			missing.Kind, missing.Count, missing.Detail = MissingCollection, 1, "was never created"

@@ -37,11 +37,12 @@ func Dump(ctx context.Context, options Options, path string) (contents dumpfile.
 	if contents, err = options.DumpFrom(ctx, store, path); err != nil {
 		return contents, err
 	}
-	return contents, options.copyFiles(ctx, store, false)
+	return contents, errors.Join(options.copyFiles(ctx, store, false), options.reportFiles(ctx, store))
 }
 
 // DumpFrom is Dump of an open store.
-func (o Options) DumpFrom(ctx context.Context, store docstore.Engine, path string) (contents dumpfile.Contents, err error) {
+func (o Options) DumpFrom(ctx context.Context, store docstore.Engine,
+	path string) (contents dumpfile.Contents, err error) {
 	parts, err := o.parts()
 	if err != nil {
 		return contents, err
@@ -85,10 +86,8 @@ func dump(ctx context.Context, options Options, file io.Writer, collections []co
 }
 
 func dumpCollection(ctx context.Context, options Options, w *dumpfile.Writer, c collection) error {
-	count := int64(0)
 	err := walk(ctx, c.spec, c.found.Table, everything(), func(documents []bson.Raw) error {
-		count += int64(len(documents))
-		options.progress(c.spec.Name, count)
+		options.progress(len(documents))
 		return w.Write(documents)
 	})
 	if err != nil {
@@ -105,15 +104,17 @@ func everything() docstore.Scan {
 	}
 }
 
-// ordered returns a document with its fields in the order of their names and _id first. Stores keep the same
-// document with its fields in different orders, and MongoDB changes that of a new one.
+// ordered returns a document with its fields in the order of their names and _id first. Stores
+// keep the same document with its fields in different orders, and MongoDB changes that of a new
+// one.
 func ordered(document bson.Raw) (bson.Raw, error) {
 	elements, err := document.Elements()
 	if err != nil {
 		return nil, err
 	}
 	slices.SortFunc(elements, func(a, b bson.RawElement) int {
-		return strings.Compare(strings.TrimPrefix(a.Key(), docstore.IDIndex), strings.TrimPrefix(b.Key(), docstore.IDIndex))
+		return strings.Compare(strings.TrimPrefix(a.Key(), docstore.IDIndex),
+			strings.TrimPrefix(b.Key(), docstore.IDIndex))
 	})
 	into := make(bson.Raw, 4, len(document))
 	for _, element := range elements {
@@ -125,7 +126,8 @@ func ordered(document bson.Raw) (bson.Raw, error) {
 }
 
 // walk calls visit for each page of a scan in the order of ids, with ordered documents.
-func walk(ctx context.Context, spec docstore.Spec, table docstore.Table, scan docstore.Scan, visit func([]bson.Raw) error) error {
+func walk(ctx context.Context, spec docstore.Spec, table docstore.Table, scan docstore.Scan,
+	visit func([]bson.Raw) error) error {
 	for {
 		documents, more, err := table.Scan(ctx, scan)
 		if err != nil {

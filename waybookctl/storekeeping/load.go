@@ -45,7 +45,8 @@ func OpenDump(ctx context.Context, options Options, path string) (*DumpFile, err
 		d.all[counters.Name] = counters
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file; copy the dump to one, because it is read more than once", path)
+		return nil, fmt.Errorf("%s is not a regular file; copy the dump to one, because it is read more than once",
+			path)
 	}
 	if d.file, err = os.Open(path); err != nil {
 		return nil, err
@@ -55,7 +56,8 @@ func OpenDump(ctx context.Context, options Options, path string) (*DumpFile, err
 	}
 	for _, p := range chosen {
 		counters := smallids.Spec(p.name)
-		if slices.ContainsFunc(d.contents.Collections, func(c dumpfile.Collection) bool { return c.Name == counters.Name }) {
+		if slices.ContainsFunc(d.contents.Collections,
+			func(c dumpfile.Collection) bool { return c.Name == counters.Name }) {
 			d.wanted[counters.Name] = counters
 		}
 	}
@@ -65,7 +67,6 @@ func OpenDump(ctx context.Context, options Options, path string) (*DumpFile, err
 	return d, nil
 }
 
-// Documents returns how many documents there are to load.
 func (d *DumpFile) Documents() (sum int64) {
 	for _, c := range d.chosen() {
 		sum += c.Documents
@@ -73,7 +74,6 @@ func (d *DumpFile) Documents() (sum int64) {
 	return sum
 }
 
-// Close closes the file.
 func (d *DumpFile) Close() error { return d.file.Close() }
 
 // chosen returns the file's collections to load.
@@ -84,18 +84,17 @@ func (d *DumpFile) chosen() []dumpfile.Collection {
 	})
 }
 
-// verifier returns the check of each document while the file is verified. A document must match the
-// declaration of its collection, and follow the previous one in the order of ids.
+// verifier returns the check of each document while the file is verified. A document must match
+// the declaration of its collection, and follow the previous one in the order of ids.
 func (d *DumpFile) verifier(options Options) func(dumpfile.Batch) error {
 	var last []byte
-	var count int64
 	return func(batch dumpfile.Batch) error {
 		spec, isKnown := d.all[batch.Collection]
 		if !isKnown {
 			return fmt.Errorf("no service keeps %q; a newer version may have written the dump", batch.Collection)
 		}
 		if batch.First {
-			last, count = nil, 0
+			last = nil
 		}
 		for _, document := range batch.Documents {
 			if err := spec.CheckDocument(document); err != nil {
@@ -110,17 +109,16 @@ func (d *DumpFile) verifier(options Options) func(dumpfile.Batch) error {
 			}
 			last = key
 		}
-		count += int64(len(batch.Documents))
-		options.progress(spec.Name, count)
+		options.progress(len(batch.Documents))
 		return nil
 	}
 }
 
-// Load stores the documents of the file unchanged, including their revisions. The store may already
-// hold some of them, as an interrupted load leaves it, but no others. So running Load again
-// resumes, and Load never replaces a document. It checks for other documents before it writes. It
-// detects documents that violate a unique index only while it writes. Until Load has returned nil,
-// the store is marked as incomplete, and no service starts on it.
+// Load stores the documents of the file unchanged, including their revisions. The store may
+// already hold some of them, as an interrupted load leaves it, but no others. So running Load
+// again resumes, and Load never replaces a document. It checks for other documents before it
+// writes. It detects documents that violate a unique index only while it writes. Until Load has
+// returned nil, the store is marked as incomplete, and no service starts on it.
 func (d *DumpFile) Load(ctx context.Context, options Options) (loaded []dumpfile.Collection, err error) {
 	store, err := options.openStore(ctx, options.Store.Open)
 	if err != nil {
@@ -131,7 +129,8 @@ func (d *DumpFile) Load(ctx context.Context, options Options) (loaded []dumpfile
 }
 
 // LoadInto is Load into an open store.
-func (d *DumpFile) LoadInto(ctx context.Context, options Options, store docstore.Engine) (loaded []dumpfile.Collection, err error) {
+func (d *DumpFile) LoadInto(ctx context.Context, options Options,
+	store docstore.Engine) (loaded []dumpfile.Collection, err error) {
 	if err := d.refuseOthers(ctx, store); err != nil {
 		return nil, err
 	}
@@ -162,16 +161,11 @@ func (d *DumpFile) loadInto(ctx context.Context, options Options, store docstore
 			return fmt.Errorf("open collection %s: %w", name, err)
 		}
 	}
-	var count int64
 	return d.again(ctx, func(batch dumpfile.Batch) error {
-		if batch.First {
-			count = 0
-		}
 		if err := insert(ctx, tables[batch.Collection], batch.Documents); err != nil {
 			return fmt.Errorf("load %s: %w", batch.Collection, err)
 		}
-		count += int64(len(batch.Documents))
-		options.progress(batch.Collection, count)
+		options.progress(len(batch.Documents))
 		return nil
 	})
 }
@@ -237,13 +231,16 @@ func (d *DumpFile) refuseOthers(ctx context.Context, store docstore.Engine) erro
 		}
 	}
 	if len(full) > 0 {
-		return fmt.Errorf("the store already holds other documents, in %s; load into an empty store", strings.Join(full, ", "))
+		return fmt.Errorf("the store already holds other documents, in %s; load into an empty store",
+			strings.Join(full, ", "))
 	}
 	return nil
 }
 
-// countEqual returns how many of the documents, which are in the order of their ids, a table holds unchanged.
-func countEqual(ctx context.Context, spec docstore.Spec, table docstore.Table, documents []bson.Raw) (count int64, err error) {
+// countEqual returns how many of the documents, which are in the order of their ids, a table holds
+// unchanged.
+func countEqual(ctx context.Context, spec docstore.Spec, table docstore.Table,
+	documents []bson.Raw) (count int64, err error) {
 	ids, given := make([]docstore.Value, len(documents)), make(map[docstore.Value]bson.Raw, len(documents))
 	for i, document := range documents {
 		if ids[i], err = idOf(spec, document); err != nil {
@@ -254,7 +251,8 @@ func countEqual(ctx context.Context, spec docstore.Spec, table docstore.Table, d
 		}
 	}
 	between := everything()
-	between.Where = docstore.All(docstore.IDIndex).Within(docstore.Span{From: ids[0], To: ids[len(ids)-1]}).Everywhere()
+	between.Where = docstore.All(docstore.IDIndex).Within(docstore.Span{From: ids[0],
+		To: ids[len(ids)-1]}).Everywhere()
 	return count, walk(ctx, spec, table, between, func(stored []bson.Raw) error {
 		for _, document := range stored {
 			id, err := idOf(spec, document)
@@ -292,7 +290,6 @@ func insert(ctx context.Context, table docstore.Table, documents []bson.Raw) err
 	return nil
 }
 
-// idOf returns a document's id.
 func idOf(spec docstore.Spec, document bson.Raw) (docstore.Value, error) {
 	return docstore.Field{Name: docstore.IDIndex, Kind: spec.ID}.Value(document)
 }

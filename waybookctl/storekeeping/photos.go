@@ -19,13 +19,31 @@ import (
 	"github.com/waybook/waybook/internal/platform/service"
 )
 
-// MissingFile is the kind of fault of a photo whose files are not there.
+// MissingFile is the kind of fault of a photo, or an icon, whose files are not there.
 const MissingFile integrity.Kind = "missing_file"
 
 // maxExamples bounds the parents in a finding.
 const maxExamples = 10
 
-// fileStores returns the names of a service's stores of files, which are those of the collections that name the files.
+// naming says how the documents of a collection name their files.
+type naming struct {
+	// file is the field with the identifier of the files, and owner that with what the user looks
+	// for.
+	file, owner string
+	// files is how many files have the identifier.
+	files int
+}
+
+// namingOf returns the naming of a collection that has a store of files.
+func namingOf(collection string) naming {
+	if collection == "users" {
+		return naming{"icon", docstore.IDIndex, 1}
+	}
+	return naming{"file", "parent_id", blob.Kinds}
+}
+
+// fileStores returns the names of a service's stores of files, which are those of the collections
+// that name the files.
 func (p part) fileStores(ctx context.Context) (names []string, err error) {
 	deps := deps(&survey{})
 	deps.Files = func(_ context.Context, name string) (blob.Store, error) {
@@ -48,21 +66,19 @@ func (o Options) openFiles(
 	return o.Store.OpenFiles(ctx, engine, name)
 }
 
-// checkFiles looks for photos without their files, and counts files without a photo.
+// checkFiles looks for documents without their files, and counts files that no document names.
 func (o Options) checkFiles(
 	ctx context.Context, engine docstore.Engine, c collection, report *CollectionReport,
 ) (findings []integrity.Finding, err error) {
-	// The photos are read first: each one is stored after its files.
-	parents := map[int64]int64{}
-	read := int64(0)
+	// The documents are read first: each one is stored after its files.
+	names, owners := namingOf(c.spec.Name), map[int64]int64{}
 	if err := walk(ctx, c.spec, c.found.Table, everything(), func(documents []bson.Raw) error {
 		for _, document := range documents {
-			if file, has := document.Lookup("file").Int64OK(); has {
-				parents[file] = document.Lookup("parent_id").AsInt64()
+			if file, has := document.Lookup(names.file).Int64OK(); has {
+				owners[file] = document.Lookup(names.owner).AsInt64()
 			}
 		}
-		read += int64(len(documents))
-		o.progress(c.spec.Name, read)
+		o.progress(len(documents))
 		return nil
 	}); err != nil {
 		return nil, err
@@ -84,18 +100,19 @@ func (o Options) checkFiles(
 		}
 	}
 	missing := integrity.Finding{
-		Collection: c.spec.Name, Kind: MissingFile, Detail: "lack files; restore those from a backup, or remove the photos",
+		Collection: c.spec.Name, Kind: MissingFile,
+		Detail: "lack files; restore those from a backup, or remove what names them",
 	}
-	for file, parent := range parents {
-		if stored[file] == blob.Kinds {
+	for file, owner := range owners {
+		if stored[file] == names.files {
 			continue
 		}
 		if missing.Count++; len(missing.Parents) < maxExamples {
-			missing.Parents = append(missing.Parents, parent)
+			missing.Parents = append(missing.Parents, owner)
 		}
 	}
 	for file, kinds := range stored {
-		if _, isNamed := parents[file]; !isNamed {
+		if _, isNamed := owners[file]; !isNamed {
 			report.UnnamedFiles += int64(kinds)
 		}
 	}
@@ -105,11 +122,50 @@ func (o Options) checkFiles(
 	return findings, nil
 }
 
-// copyFiles copies the files of services to or from a directory with a folder for each store, if one is given.
+// copyFiles copies the files of services to or from a directory with a folder for each store, if
+// one is given.
 func (o Options) copyFiles(ctx context.Context, engine docstore.Engine, isLoad bool) (err error) {
 	if o.Photos == "" {
 		return nil
 	}
+	return o.eachFileStore(ctx, func(name string) error {
+		if err := o.copyStore(ctx, engine, name, isLoad); err != nil {
+			return fmt.Errorf("copy the files of %s: %w", name, err)
+		}
+		return nil
+	})
+}
+
+// reportFiles reports how many files a dump without a directory for them leaves out.
+func (o Options) reportFiles(ctx context.Context, engine docstore.Engine) error {
+	if o.Photos != "" || o.LeftOut == nil {
+		return nil
+	}
+	left := int64(0)
+	err := o.eachFileStore(ctx, func(name string) (err error) {
+		files, end, err := o.openFiles(ctx, engine, name)
+		if err != nil || files == nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, end()) }()
+		for entry, err := range blob.All(ctx, files) {
+			if err != nil {
+				return fmt.Errorf("count the files of %s: %w", name, err)
+			}
+			if !entry.IsUnfinished {
+				left++
+			}
+		}
+		return nil
+	})
+	if err == nil && left > 0 {
+		o.LeftOut(left)
+	}
+	return err
+}
+
+// eachFileStore calls do with the name of each store of files.
+func (o Options) eachFileStore(ctx context.Context, do func(name string) error) error {
 	parts, err := o.parts()
 	if err != nil {
 		return err
@@ -120,8 +176,8 @@ func (o Options) copyFiles(ctx context.Context, engine docstore.Engine, isLoad b
 			return err
 		}
 		for _, name := range names {
-			if err := o.copyStore(ctx, engine, name, isLoad); err != nil {
-				return fmt.Errorf("copy the files of %s: %w", name, err)
+			if err := do(name); err != nil {
+				return err
 			}
 		}
 	}
@@ -148,14 +204,15 @@ func (o Options) copyStore(ctx context.Context, engine docstore.Engine, name str
 	}
 	defer func() { err = errors.Join(err, end()) }()
 	if isLoad {
-		_, _, err = blob.Copy(ctx, there, here)
+		err = blob.Copy(ctx, there, here)
 	} else {
-		_, _, err = blob.Copy(ctx, here, there)
+		err = blob.Copy(ctx, here, there)
 	}
 	return err
 }
 
-// prepareFiles makes the collections of a store of files in a MongoDB, and shards them in a cluster.
+// prepareFiles makes the collections of a store of files in a MongoDB, and shards them in a
+// cluster.
 func prepareFiles(
 	ctx context.Context, engine docstore.Engine, service, name string,
 ) (prepared []PreparedCollection, err error) {

@@ -44,13 +44,16 @@ type Source struct {
 	Bytes int64
 }
 
-// Restore puts the store of a backup in the place of an embedded store, which no service may have open, and none may create meanwhile.
-// It writes a copy, reads it again, compares it with the manifest, and checks it as Check checks a file, before it replaces anything. It
-// gets another identifier. A crash leaves the former store or the backup. The former store is kept beside it, under a name with the time.
+// Restore puts the store of a backup in the place of an embedded store, which no service may have
+// open, and none may create meanwhile. It writes a copy, reads it again, compares it with the
+// manifest, and checks it as Check checks a file, before it replaces anything. It gets another
+// identifier. A crash leaves the former store or the backup. The former store is kept beside it,
+// under a name with the time.
 //
-// The files of photos come to those that are there, before the store. A sweep of the service deletes those that no photo of the store
-// has, a day later: also those of the former store.
-func Restore(ctx context.Context, options Options, backup Source, now time.Time, report progress.Reporter) (done Restored, err error) {
+// The files of photos come to those that are there, before the store. A sweep of the service
+// deletes those that no photo of the store has, a day later: also those of the former store.
+func Restore(ctx context.Context, options Options, backup Source, now time.Time,
+	report progress.Reporter) (done Restored, err error) {
 	store := options.Store.File()
 	if target, err := filepath.EvalSymlinks(store); err == nil {
 		store = target
@@ -59,7 +62,8 @@ func Restore(ctx context.Context, options Options, backup Source, now time.Time,
 	copied, former := store+".restoring", store+".before-"+now.UTC().Format(backupTime)
 	defer func() {
 		if err != nil {
-			err = errors.Join(fmt.Errorf("%s can't be restored, and nothing has changed: %w", backup.Name, err), ignoreMissing(os.Remove(copied)))
+			err = errors.Join(fmt.Errorf("%s can't be restored, and nothing has changed: %w", backup.Name, err),
+				ignoreMissing(os.Remove(copied)))
 		}
 	}()
 	if err := os.MkdirAll(filepath.Dir(store), 0o700); err != nil {
@@ -71,7 +75,8 @@ func Restore(ctx context.Context, options Options, backup Source, now time.Time,
 		return done, err
 	}
 	report.Start("restoring", progress.Bytes, backup.Bytes)
-	photos := &photoReader{directory: filepath.Join(options.Store.Data, service.PhotosDirectory), like: store, sum: sha256.New()}
+	photos := &photoReader{directory: filepath.Join(options.Store.Data, service.PhotosDirectory), like: store,
+		sum: sha256.New()}
 	done.Manifest, err = unpack(ctx, &progress.Reader{Context: ctx, From: backup, Reach: report.Reach}, copied, photos)
 	err = errors.Join(err, photos.close())
 	report.Finish()
@@ -102,7 +107,8 @@ func Restore(ctx context.Context, options Options, backup Source, now time.Time,
 	return done, atomicfile.Replace(copied, store)
 }
 
-// lock keeps services out of a store until release. A damaged store cannot be opened, and is what a restore is for.
+// lock keeps services out of a store until release. A damaged store cannot be opened, and is what
+// a restore is for.
 func (o Options) lock(ctx context.Context, store string) (isNew bool, release func() error, err error) {
 	opened, err := embedded.OpenReadOnly(ctx, store)
 	switch {
@@ -114,7 +120,8 @@ func (o Options) lock(ctx context.Context, store string) (isNew bool, release fu
 	return errors.Is(err, fs.ErrNotExist), func() error { return nil }, nil
 }
 
-// unpack writes the store of a backup to a file, and returns the manifest. Members of other names are of later formats.
+// unpack writes the store of a backup to a file, and returns the manifest. Members of other names
+// are of later formats.
 func unpack(ctx context.Context, backup io.Reader, to string, photos *photoReader) (found Manifest, err error) {
 	archive, hasStore, hasManifest := tar.NewReader(backup), false, false
 	for !hasManifest && err == nil {
@@ -148,7 +155,8 @@ func unpack(ctx context.Context, backup io.Reader, to string, photos *photoReade
 	case !hasStore:
 		err = fmt.Errorf("the backup is damaged: it has no %s", storeMember)
 	case found.Photos.Files != photos.files || found.Photos.SHA256 != hex.EncodeToString(photos.sum.Sum(nil)):
-		err = fmt.Errorf("the backup or the disk is damaged: it has %d files of photos with the SHA-256 %x, and the manifest says %d and %s",
+		err = fmt.Errorf("the backup or the disk is damaged: it has %d files of photos with the SHA-256 %x, and the "+
+			"manifest says %d and %s",
 			photos.files, photos.sum.Sum(nil), found.Photos.Files, found.Photos.SHA256)
 	}
 	return found, err
@@ -205,7 +213,8 @@ func (p *photoReader) close() error {
 	return errors.Join(append(failed, embedded.GiveAll(p.directory, p.like))...)
 }
 
-// verify compares a file with the checksum of a manifest, and checks that it is a store without damage.
+// verify compares a file with the checksum of a manifest, and checks that it is a store without
+// damage.
 func verify(ctx context.Context, path, want string) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -217,7 +226,8 @@ func verify(ctx context.Context, path, want string) error {
 		return err
 	}
 	if got := hex.EncodeToString(sum.Sum(nil)); got != want {
-		return fmt.Errorf("the backup or the disk is damaged: %s has the SHA-256 %s, and the manifest says %s", path, got, want)
+		return fmt.Errorf("the backup or the disk is damaged: %s has the SHA-256 %s, and the manifest says %s", path,
+			got, want)
 	}
 	opened, err := embedded.OpenReadOnly(ctx, path)
 	if err != nil {

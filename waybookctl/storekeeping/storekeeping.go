@@ -12,7 +12,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/waybook/waybook/internal/content"
@@ -35,11 +34,14 @@ type Options struct {
 	// Services select the services whose collections are used; none means all. A service that runs
 	// alone has its own embedded store.
 	Services []string
-	// Progress, if not nil, receives the number of documents of a collection that were read or
-	// written so far. A check reads a collection once for each constraint it is in.
-	Progress func(collection string, documents int64)
-	// Photos, unless empty, is a directory to which a dump writes the files of photos, and from which a load reads them.
+	// Progress, if not nil, receives how many documents were read or written since it was called
+	// last. A check reads a collection once for each constraint it is in.
+	Progress func(documents int)
+	// Photos, unless empty, is a directory to which a dump writes the files of photos, and from
+	// which a load reads them.
 	Photos string
+	// LeftOut, unless nil, is called if a dump without Photos leaves files out, with their number.
+	LeftOut func(files int64)
 	// Stdout gets the dump whose path is "-".
 	Stdout io.Writer
 }
@@ -85,26 +87,23 @@ func (o Options) parts() ([]part, error) {
 	if len(o.Services) == 0 {
 		return all, nil
 	}
-	var known []string
-	for _, p := range all {
-		known = append(known, p.name)
-	}
 	for _, name := range o.Services {
-		if !slices.Contains(known, name) {
-			return nil, fmt.Errorf("there is no service %q; the services are %s", name, strings.Join(known, ", "))
+		if !slices.ContainsFunc(all, func(p part) bool { return p.name == name }) {
+			return nil, fmt.Errorf("there is no service %q", name)
 		}
 	}
 	return slices.DeleteFunc(all, func(p part) bool { return !slices.Contains(o.Services, p.name) }), nil
 }
 
-func (o Options) progress(collection string, documents int64) {
+func (o Options) progress(documents int) {
 	if o.Progress != nil {
-		o.Progress(collection, documents)
+		o.Progress(documents)
 	}
 }
 
 // openStore opens a store with one of the methods of the flags. Its errors say what to do.
-func (o Options) openStore(ctx context.Context, open func(context.Context) (docstore.Engine, error)) (docstore.Engine, error) {
+func (o Options) openStore(ctx context.Context,
+	open func(context.Context) (docstore.Engine, error)) (docstore.Engine, error) {
 	engine, err := open(ctx)
 	if err != nil {
 		return nil, o.explained(err)
@@ -140,9 +139,9 @@ func deps(store docstore.Engine) content.Deps {
 	return content.Deps{Deps: service.NewDeps(store, slog.New(slog.DiscardHandler))}
 }
 
-// survey is a store that a service opens. It records the service's collections and their state, and
-// changes nothing. Without an engine it records what the service declares; since a service that opens
-// its collections calls nothing else, it needs no tables.
+// survey is a store that a service opens. It records the service's collections and their state,
+// and changes nothing. Without an engine it records what the service declares; since a service
+// that opens its collections calls nothing else, it needs no tables.
 type survey struct {
 	docstore.Engine
 	collections []collection
@@ -216,8 +215,8 @@ type PreparedCollection struct {
 	// IndexesFound existed. IndexesMade are new.
 	IndexesFound []string `json:"indexes_found"`
 	IndexesMade  []string `json:"indexes_made"`
-	// Placement is "one shard", "by _id" or "by place" on a sharded cluster, and empty elsewhere. Sharded
-	// reports whether this call sharded the collection.
+	// Placement is "one shard", "by _id" or "by place" on a sharded cluster, and empty elsewhere.
+	// Sharded reports whether this call sharded the collection.
 	Placement string `json:"placement,omitempty"`
 	Sharded   bool   `json:"sharded,omitempty"`
 }
@@ -262,7 +261,8 @@ func Prepare(ctx context.Context, options Options) (prepared Prepared, err error
 	return prepared, nil
 }
 
-// Renew gives an existing store another identifier, so that followers of changes start anew. On MongoDB, services may run.
+// Renew gives an existing store another identifier, so that followers of changes start anew. On
+// MongoDB, services may run.
 func Renew(ctx context.Context, options Options) (err error) {
 	store, err := options.openExisting(ctx, integrity.Repair)
 	if err != nil {

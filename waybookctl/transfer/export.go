@@ -14,9 +14,11 @@ import (
 	"github.com/waybook/waybook/waybookctl/landmarkfile"
 )
 
-// Export writes the landmarks of an owner and returns their number. If it fails, the file is incomplete.
+// Export writes the landmarks of an owner and returns their number. If it fails, the file is
+// incomplete.
 func Export(
-	ctx context.Context, client poiv1.PoiServiceClient, ownerID int64, format landmarkfile.Format, file io.Writer, report progress.Reporter,
+	ctx context.Context, client poiv1.PoiServiceClient, ownerID int64, format landmarkfile.Format, file io.Writer,
+	report progress.Reporter,
 ) (count int64, err error) {
 	writer := landmarkfile.NewWriter(file, format)
 	report.Start("exporting", progress.Places, 0)
@@ -45,7 +47,8 @@ func Export(
 	}
 }
 
-// CopyFields copies the fields of a message that have the same name in another one, and are not set there.
+// CopyFields copies the fields of a message that have the same name in another one, and are not
+// set there.
 func CopyFields(into, from protoreflect.Message) {
 	if !from.IsValid() {
 		return
@@ -54,7 +57,8 @@ func CopyFields(into, from protoreflect.Message) {
 	for i := range fields.Len() {
 		f := fields.Get(i)
 		source := from.Descriptor().Fields().ByName(f.Name())
-		if source == nil || into.Has(f) || !from.Has(source) && !f.HasOptionalKeyword() || (source.Message() == nil) != (f.Message() == nil) {
+		if source == nil || into.Has(f) || !from.Has(source) && !f.HasOptionalKeyword() ||
+			(source.Message() == nil) != (f.Message() == nil) {
 			continue // Comment.reply is a message there, and a text in a file
 		}
 		switch value := from.Get(source); {

@@ -23,8 +23,8 @@ const (
 	maxPlaces = 1_000_000
 	// maxProblems is how many problems and refused places are reported; all are counted.
 	maxProblems = 20
-	// callPlaces is how many places a call sends. A slow store takes 10 ms for a place that was imported before,
-	// and a service ends a call after 10 s.
+	// callPlaces is how many places a call sends. A slow store takes 10 ms for a place that was
+	// imported before, and a service ends a call after 10 s.
 	callPlaces = 500
 )
 
@@ -47,11 +47,11 @@ type ImportOptions struct {
 
 // ImportSummary is the result of an import, including one that failed.
 type ImportSummary struct {
-	// Places counts the places to import. Repeated counts the places without a key that equal an earlier one, which
-	// are imported once. Invalid counts the records that can't be imported.
+	// Places counts the places to import. Repeated counts the places without a key that equal an
+	// earlier one, which are imported once. Invalid counts the records that can't be imported.
 	Places, Repeated, Invalid int64
-	// Created, Updated, Unchanged and Refused count the places that the service acknowledged. After a retry,
-	// Unchanged includes places that an earlier try created or updated.
+	// Created, Updated, Unchanged and Refused count the places that the service acknowledged.
+	// After a retry, Unchanged includes places that an earlier try created or updated.
 	Created, Updated, Unchanged, Refused int64
 	// Problems are the first reasons why a record is invalid or refused, with its line.
 	Problems []string
@@ -74,12 +74,10 @@ type InvalidFileError struct {
 	IsSkippable bool
 }
 
-// Error returns the problems.
 func (e *InvalidFileError) Error() string {
 	return "nothing was imported: " + strings.Join(e.Problems, "\n")
 }
 
-// importer runs one import.
 type importer struct {
 	client  poiv1.PoiServiceClient
 	options ImportOptions
@@ -91,13 +89,15 @@ type importer struct {
 	seed   maphash.Seed
 }
 
-// Import reads a file twice: to check it, and to import it in the file's order, one call after another. After any
-// failure it may be run again, because it recognises existing landmarks. It returns an *InvalidFileError before it sends
-// anything. After any other error, the summary counts the places that were imported.
+// Import reads a file twice: to check it, and to import it in the file's order, one call after
+// another. After any failure it may be run again, because it recognises existing landmarks. It
+// returns an *InvalidFileError before it sends anything. After any other error, the summary counts
+// the places that were imported.
 func Import(
 	ctx context.Context, client poiv1.PoiServiceClient, file *os.File, options ImportOptions, report progress.Reporter,
 ) (*ImportSummary, error) {
-	i := &importer{client: client, options: options, report: report, begins: make(map[uint64]landmarkfile.Position), seed: maphash.MakeSeed()}
+	i := &importer{client: client, options: options, report: report, begins: make(map[uint64]landmarkfile.Position),
+		seed: maphash.MakeSeed()}
 	info, err := file.Stat()
 	if err != nil {
 		return &i.summary, err
@@ -164,14 +164,16 @@ func (i *importer) add(place landmarkfile.Place) error {
 	before, isTaken := i.begins[hash]
 	switch {
 	case !isTaken && len(i.begins) == maxPlaces:
-		return &landmarkfile.Error{At: place.At, Problem: fmt.Sprintf("the file has more than %d places; split it", maxPlaces), IsFatal: true}
+		return &landmarkfile.Error{At: place.At,
+			Problem: fmt.Sprintf("the file has more than %d places; split it", maxPlaces), IsFatal: true}
 	case !isTaken:
 		i.begins[hash] = place.At
 		i.summary.Places++
 	case !place.HasOwnKey:
 		i.summary.Repeated++
 	default:
-		return &landmarkfile.Error{At: place.At, Problem: fmt.Sprintf("the key %q is already used in %s", place.GetKey(), before)}
+		return &landmarkfile.Error{At: place.At,
+			Problem: fmt.Sprintf("the key %q is already used in %s", place.GetKey(), before)}
 	}
 	return nil
 }
@@ -200,7 +202,8 @@ func (i *importer) send(ctx context.Context, places iter.Seq2[landmarkfile.Place
 	return i.call(ctx, call)
 }
 
-// call sends places in one call. Retries are safe, because places of an earlier try are left unchanged.
+// call sends places in one call. Retries are safe, because places of an earlier try are left
+// unchanged.
 func (i *importer) call(ctx context.Context, call []landmarkfile.Place) error {
 	if len(call) == 0 {
 		return nil
@@ -227,7 +230,8 @@ func (i *importer) call(ctx context.Context, call []landmarkfile.Place) error {
 	s.Refused += reply.GetFailedCount()
 	for _, f := range reply.GetFailures() {
 		if index := f.GetIndex(); 0 <= index && index < int64(len(call)) {
-			s.problem(fmt.Sprintf("%s: the key %q was refused: %s (%s)", call[index].At, f.GetKey(), f.GetMessage(), f.GetReason()))
+			s.problem(fmt.Sprintf("%s: the key %q was refused: %s (%s)", call[index].At, f.GetKey(), f.GetMessage(),
+				f.GetReason()))
 		}
 	}
 	i.report.Reach(s.Acknowledged())

@@ -30,7 +30,8 @@ func (h HTTP) dial() (*httpConnection, error) {
 	return &httpConnection{Conn: connection, from: h, reader: bufio.NewReaderSize(connection, 64<<10)}, nil
 }
 
-// Fetch makes one request. It returns the body and the header of the reply, without the fields that any server adds.
+// Fetch makes one request. It returns the body and the header of the reply, without the fields
+// that any server adds.
 func (h HTTP) Fetch() (body []byte, header http.Header, err error) {
 	connection, err := h.dial()
 	if err != nil {

@@ -53,8 +53,8 @@ func (r Result) Quantile(q float64) time.Duration {
 	return r.Latencies[min(len(r.Latencies)-1, int(q*float64(len(r.Latencies))))]
 }
 
-// Closed lets each connection send its next request as soon as it has the reply. A connection makes a first
-// request, which sets it up and is not counted, and at least one that is.
+// Closed lets each connection send its next request as soon as it has the reply. A connection
+// makes a first request, which sets it up and is not counted, and at least one that is.
 func Closed(ctx context.Context, open Opener, connections int, duration time.Duration) (result Result, err error) {
 	var opened []Connection
 	defer func() {

@@ -36,8 +36,8 @@ type Process struct {
 	done    chan struct{}
 }
 
-// Build builds the programs of the given packages into a directory. It runs in the source tree at tree, or in
-// the current directory if tree is empty.
+// Build builds the programs of the given packages into a directory. It runs in the source tree at
+// tree, or in the current directory if tree is empty.
 func Build(ctx context.Context, tree, directory string, packages ...string) error {
 	args := append([]string{"build", "-o", directory + string(filepath.Separator)}, packages...)
 	command := exec.CommandContext(ctx, "go", args...)
@@ -55,7 +55,8 @@ func Start(binary string, environment []string, args ...string) (*Process, error
 		Addresses: map[string]string{}, name: filepath.Base(binary),
 		command: exec.Command(binary, args...), ready: make(chan struct{}), done: make(chan struct{}),
 	}
-	inherited := slices.DeleteFunc(os.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "WAYBOOK_") })
+	inherited := slices.DeleteFunc(os.Environ(),
+		func(variable string) bool { return strings.HasPrefix(variable, "WAYBOOK_") })
 	p.command.Env = append(inherited, environment...)
 	out, err := p.command.StdoutPipe()
 	if err != nil {
@@ -128,8 +129,8 @@ func (p *Process) forget() error {
 
 // Used is what some work used.
 type Used struct {
-	// CPU is the CPU time of all processes, Front that of the first of them, and Client that of this
-	// process, which is the load generator.
+	// CPU is the CPU time of all processes, Front that of the first of them, and Client that of
+	// this process, which is the load generator.
 	CPU, Front, Client time.Duration
 	// Allocations and AllocatedBytes count allocations on Go's heap.
 	Allocations, AllocatedBytes float64
@@ -158,7 +159,8 @@ func usedBy(processes []*Process) (all Used, err error) {
 		if err != nil {
 			return all, err
 		}
-		all.CPU, all.Allocations, all.AllocatedBytes = all.CPU+one.CPU, all.Allocations+one.Allocations, all.AllocatedBytes+one.AllocatedBytes
+		all.CPU, all.Allocations, all.AllocatedBytes = all.CPU+one.CPU, all.Allocations+
+			one.Allocations, all.AllocatedBytes+one.AllocatedBytes
 		if i == 0 {
 			all.Front = one.CPU
 		}
@@ -189,7 +191,8 @@ func (p *Process) proc(file string) (map[string]float64, error) {
 	return numbers(text), err
 }
 
-// numbers returns the numbers of a text by the names before them. Each is the second word of a line.
+// numbers returns the numbers of a text by the names before them. Each is the second word of a
+// line.
 func numbers(text []byte) map[string]float64 {
 	values := map[string]float64{}
 	for line := range strings.Lines(string(text)) {
@@ -202,15 +205,15 @@ func numbers(text []byte) map[string]float64 {
 	return values
 }
 
-// Memory returns the resident memory of the process, in MiB. own excludes pages of its program and its store,
-// which the kernel can reclaim.
+// Memory returns the resident memory of the process, in MiB. own excludes pages of its program and
+// its store, which the kernel can reclaim.
 func (p *Process) Memory() (own, all float64, err error) {
 	kib, err := p.proc("status")
 	return kib["RssAnon"] / 1024, kib["VmRSS"] / 1024, err
 }
 
-// Written returns the number of bytes that the process has written to a disk since its start, and the number
-// of its calls to write to files and sockets.
+// Written returns the number of bytes that the process has written to a disk since its start, and
+// the number of its calls to write to files and sockets.
 func (p *Process) Written() (bytes, calls float64, err error) {
 	counts, err := p.proc("io")
 	return counts["write_bytes"], counts["syscw"], err

@@ -108,7 +108,8 @@ func describe(answers []Answer) (*grpc.ServiceDesc, error) {
 		}
 		description.Methods = append(description.Methods, grpc.MethodDesc{
 			MethodName: answer.Name,
-			Handler: func(_ any, _ context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
+			Handler: func(_ any, _ context.Context, decode func(any) error,
+				_ grpc.UnaryServerInterceptor) (any, error) {
 				return reply, decode(request.New().Interface())
 			},
 		})

@@ -1,7 +1,8 @@
-// Package rival has what bench compares Waybook with. One is the usual alternative: grpc-gateway in
-// front of the same services, with the default JSON marshaler and one handler instead of generated
-// ones, which takes the same steps. The others are baselines: recorded replies over net/http and over
-// gRPC, without the work to compute them. No program on these libraries can be faster.
+// Package rival has what bench compares Waybook with. One is the usual alternative: grpc-gateway
+// in front of the same services, with the default JSON marshaler and one handler instead of
+// generated ones, which takes the same steps. The others are baselines: recorded replies over
+// net/http and over gRPC, without the work to compute them. No program on these libraries can be
+// faster.
 package rival
 
 import (
@@ -36,9 +37,9 @@ import (
 	"github.com/waybook/waybook/standalone/app"
 )
 
-// newGateway returns the handler of the gateway, which serves the RPCs of services by POST to their full names.
-// Like the edge, the gateway runs in one process with the services or in a process of its own, with the same
-// connections.
+// newGateway returns the handler of the gateway, which serves the RPCs of services by POST to
+// their full names. Like the edge, the gateway runs in one process with the services or in a
+// process of its own, with the same connections.
 func newGateway(ctx context.Context, config Config, env process.Env, metrics *process.Metrics) (http.Handler, error) {
 	mux := runtime.NewServeMux()
 	var within grpc.ClientConnInterface
@@ -130,8 +131,8 @@ func forward(
 type Config struct {
 	// Answers is the path of a JSON file with the replies of the baselines.
 	Answers string
-	// Album, Blog and Poi are the addresses of the services behind the gateway. If all are empty, the
-	// services run in its process.
+	// Album, Blog and Poi are the addresses of the services behind the gateway. If all are empty,
+	// the services run in its process.
 	Album, Blog, Poi string
 	// Data is the directory of the store of services in the gateway's process.
 	Data string
@@ -139,8 +140,10 @@ type Config struct {
 
 // Register declares the flags, with their defaults.
 func (c *Config) Register(flags *flag.FlagSet) {
-	flags.StringVar(&c.Answers, "answers", "", "JSON `file` with replies to serve over net/http and gRPC, instead of a gateway")
-	flags.StringVar(&c.Album, "album", "", "`address` of the album service; if no service has an address, all run in this process")
+	flags.StringVar(&c.Answers, "answers", "",
+		"JSON `file` with replies to serve over net/http and gRPC, instead of a gateway")
+	flags.StringVar(&c.Album, "album", "",
+		"`address` of the album service; if no service has an address, all run in this process")
 	flags.StringVar(&c.Blog, "blog", "", "`address` of the blog service")
 	flags.StringVar(&c.Poi, "poi", "", "`address` of the POI service")
 	flags.StringVar(&c.Data, "data", "waybook-data", "`directory` of the embedded store of services in this process")
@@ -176,12 +179,15 @@ func Start(ctx context.Context, config Config, env process.Env) error {
 	return nil
 }
 
-// StartServices starts Waybook's services over a store in this process, as standalone does: over the same
-// kind of channel, with the same interceptors. It pushes their shutdown on env.Stack; the store stays open.
-func StartServices(ctx context.Context, env process.Env, metrics *process.Metrics, store docstore.Engine) (*app.Channel, error) {
+// StartServices starts Waybook's services over a store in this process, as standalone does: over
+// the same kind of channel, with the same interceptors. It pushes their shutdown on env.Stack; the
+// store stays open.
+func StartServices(ctx context.Context, env process.Env, metrics *process.Metrics,
+	store docstore.Engine) (*app.Channel, error) {
 	channel := app.NewChannel(service.NewInterceptors(service.Load{}, nil, metrics, env.Log), env.Tracing)
 	host := service.Host{Env: env, Metrics: metrics, Deps: service.NewDeps(store, env.Log)}
-	accounts, err := account.New(ctx, host.Deps, account.Config{Sessions: account.SessionLife{Total: account.DefaultSessionTTL}})
+	accounts, err := account.New(ctx, host.Deps,
+		account.Config{Sessions: account.SessionLife{Total: account.DefaultSessionTTL}})
 	if err != nil {
 		return nil, err
 	}

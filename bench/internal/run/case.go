@@ -50,25 +50,32 @@ const (
 func cases(c content) []testCase {
 	return []testCase{
 		{
-			name: "getAlbum", form: readForm("getAlbum", "albumID", c.bareAlbum), connections: manyConnections, service: albumService,
-			method: albumMethods + "GetAlbum", request: &albumv1.GetAlbumRequest{AlbumId: c.bareAlbum}, reply: &albumv1.GetAlbumResponse{},
+			name: "getAlbum", form: readForm("getAlbum", "albumID", c.bareAlbum), connections: manyConnections,
+			service: albumService,
+			method:  albumMethods + "GetAlbum", request: &albumv1.GetAlbumRequest{AlbumId: c.bareAlbum},
+			reply: &albumv1.GetAlbumResponse{},
 		},
 		{
-			name: "getAlbum-children", form: readForm("getAlbum", "albumID", c.fullAlbum), connections: manyConnections, service: albumService,
-			method: albumMethods + "GetAlbum", request: &albumv1.GetAlbumRequest{AlbumId: c.fullAlbum}, reply: &albumv1.GetAlbumResponse{},
+			name: "getAlbum-children", form: readForm("getAlbum", "albumID", c.fullAlbum),
+			connections: manyConnections, service: albumService,
+			method: albumMethods + "GetAlbum", request: &albumv1.GetAlbumRequest{AlbumId: c.fullAlbum},
+			reply: &albumv1.GetAlbumResponse{},
 		},
 		{
-			name: longList, form: readForm("getCategoryPOIList", "category", int64(listCategory)), connections: fewConnections, service: poiService,
+			name: longList, form: readForm("getCategoryPOIList", "category", int64(listCategory)),
+			connections: fewConnections, service: poiService,
 			method: poiMethods + "ListPois", reply: &poiv1.ListPoisResponse{},
-			request: &poiv1.ListPoisRequest{Category: listCategory, View: typev1.View_VIEW_SUMMARY, PageSize: listedLandmarks},
+			request: &poiv1.ListPoisRequest{Category: listCategory, View: typev1.View_VIEW_SUMMARY,
+				PageSize: listedLandmarks},
 		},
 		{
 			name: addsAlbum, form: addAlbumForm(), writes: true, connections: manyConnections, service: albumService,
 			method: albumMethods + "CreateAlbum", request: albumBy(c.owner), reply: &albumv1.CreateAlbumResponse{},
 		},
 		{
-			name: "postBlog", form: postBlogForm(c.owner), writes: true, connections: manyConnections, service: blogService,
-			method: blogMethods + "CreateBlog", request: blogBy(c.owner), reply: &blogv1.CreateBlogResponse{},
+			name: "postBlog", form: postBlogForm(c.owner), writes: true, connections: manyConnections,
+			service: blogService,
+			method:  blogMethods + "CreateBlog", request: blogBy(c.owner), reply: &blogv1.CreateBlogResponse{},
 		},
 	}
 }
@@ -110,9 +117,11 @@ func postBlogForm(author int64) url.Values {
 	blog := blogBy(author)
 	date := blog.GetPostDate()
 	return url.Values{
-		"func": {"postBlog"}, "type": {"0_0"}, "weather": {"晴空萬里"}, "blogTitle": {blog.GetTitle()}, "blogContent": {blog.GetContent()},
-		"lat": {fmt.Sprint(blog.GetLocation().GetLat())}, "lng": {fmt.Sprint(blog.GetLocation().GetLng())},
-		"year": {fmt.Sprint(date.GetYear())}, "month": {fmt.Sprint(date.GetMonth())}, "day": {fmt.Sprint(date.GetDay())},
+		"func": {"postBlog"}, "type": {"0_0"}, "weather": {"晴空萬里"}, "blogTitle": {blog.GetTitle()},
+		"blogContent": {blog.GetContent()},
+		"lat":         {fmt.Sprint(blog.GetLocation().GetLat())}, "lng": {fmt.Sprint(blog.GetLocation().GetLng())},
+		"year": {fmt.Sprint(date.GetYear())}, "month": {fmt.Sprint(date.GetMonth())},
+		"day": {fmt.Sprint(date.GetDay())},
 	}
 }
 
@@ -125,7 +134,8 @@ func (c testCase) edgeRequest(d *deployment) load.HTTP {
 	if c.writes {
 		body := c.form.Encode()
 		request = fmt.Appendf(nil, "POST /API.php HTTP/1.1\r\nHost: bench\r\nCookie: %s\r\n"+
-			"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: %d\r\n\r\n%s", d.content.cookie, len(body), body)
+			"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: %d\r\n\r\n%s", d.content.cookie,
+			len(body), body)
 	}
 	return load.HTTP{Address: d.edge.Addresses["edge"], Request: request, Want: wantXML}
 }
@@ -133,7 +143,8 @@ func (c testCase) edgeRequest(d *deployment) load.HTTP {
 // gatewayRequest returns the request of the case to a gateway.
 func (c testCase) gatewayRequest(gateway *process.Process) (load.HTTP, error) {
 	body, err := protojson.Marshal(c.request)
-	request := fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+	request := fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: bench\r\nContent-Type: "+
+		"application/json\r\nContent-Length: %d\r\n\r\n%s",
 		c.method, len(body), body)
 	return load.HTTP{Address: gateway.Addresses["http"], Request: request, Want: `{"`}, err
 }
@@ -162,9 +173,10 @@ const (
 	serverCPU        = "CPU µs: servers"
 )
 
-// closed runs a turn in a closed loop, at the maximum throughput of the contender, and adds its figures to a
-// row: replies per second, and what a reply costs. It returns the number of replies.
-func (c contender) closed(ctx context.Context, connections int, duration time.Duration, to *report.Row) (replies float64, err error) {
+// closed runs a turn in a closed loop, at the maximum throughput of the contender, and adds its
+// figures to a row: replies per second, and what a reply costs. It returns the number of replies.
+func (c contender) closed(ctx context.Context, connections int, duration time.Duration,
+	to *report.Row) (replies float64, err error) {
 	var done load.Result
 	used, err := process.Measure(c.serves, func() (err error) {
 		done, err = load.Closed(ctx, c.open, connections, duration)

@@ -18,8 +18,8 @@ import (
 // byCase returns the contenders of a case.
 type byCase func(testCase) ([]contender, error)
 
-// compare measures the cases on a deployment: through the edge, beside that of another version if there is
-// one, and otherwise beside its rivals.
+// compare measures the cases on a deployment: through the edge, beside that of another version if
+// there is one, and otherwise beside its rivals.
 func (b *bench) compare(ctx context.Context, w *workshop, start starter) error {
 	d, err := start(ctx, w, listedLandmarks)
 	if err != nil {
@@ -121,7 +121,8 @@ func (d *deployment) rivals(w *workshop, gateway, baselines *process.Process) (b
 }
 
 // startBaselines starts the baselines, with the replies of the deployment to serve.
-func (d *deployment) startBaselines(ctx context.Context, w *workshop) (p *process.Process, answers []rival.Answer, err error) {
+func (d *deployment) startBaselines(ctx context.Context,
+	w *workshop) (p *process.Process, answers []rival.Answer, err error) {
 	for _, c := range cases(d.content) {
 		answer, err := d.ask(ctx, c)
 		if err != nil {

@@ -19,7 +19,8 @@ import (
 const (
 	// children is the number of photos and of comments of an album with children.
 	children = 10
-	// listedLandmarks is the number of landmarks in the list of them. A page of ListPois, of 128 KiB, holds them all.
+	// listedLandmarks is the number of landmarks in the list of them. A page of ListPois, of 128
+	// KiB, holds them all.
 	listedLandmarks = 800
 	// listCategory is their category.
 	listCategory = poiv1.PoiCategory_POI_CATEGORY_THRILL
@@ -36,8 +37,8 @@ type content struct {
 	bareAlbum, fullAlbum int64
 }
 
-// fill creates the content of the cases, with the given number of listed landmarks. channels are connections to
-// the services.
+// fill creates the content of the cases, with the given number of listed landmarks. channels are
+// connections to the services.
 func fill(ctx context.Context, channels map[string][]*grpc.ClientConn, landmarks int) (c content, err error) {
 	accounts := accountv1.NewAccountServiceClient(channels[accountService][0])
 	if c.owner, err = newUser(ctx, accounts, "小旅人"); err != nil {
@@ -73,7 +74,8 @@ func addChildren(ctx context.Context, c content, album *grpc.ClientConn, visitor
 	photos, comments := photov1.NewPhotoServiceClient(album), commentv1.NewCommentServiceClient(album)
 	for n := range children {
 		_, failed := photos.AddPhoto(ctx, &photov1.AddPhotoRequest{
-			ActorId: c.owner, Parent: &photov1.AddPhotoRequest_AlbumId{AlbumId: c.fullAlbum}, Url: fmt.Sprintf("upload/photo/%d_t.jpg", n), Description: text,
+			ActorId: c.owner, Parent: &photov1.AddPhotoRequest_AlbumId{AlbumId: c.fullAlbum},
+			Url: fmt.Sprintf("upload/photo/%d_t.jpg", n), Description: text,
 		})
 		comment, err := comments.AddComment(ctx, &commentv1.AddCommentRequest{
 			AuthorId: visitor, Parent: &commentv1.AddCommentRequest_AlbumId{AlbumId: c.fullAlbum}, Text: text,
@@ -85,7 +87,8 @@ func addChildren(ctx context.Context, c content, album *grpc.ClientConn, visitor
 			continue
 		}
 		if _, err := comments.ReplyToComment(ctx, &commentv1.ReplyToCommentRequest{
-			ActorId: c.owner, Parent: &commentv1.ReplyToCommentRequest_AlbumId{AlbumId: c.fullAlbum}, CommentId: comment.GetComment().GetCommentId(), Text: "謝謝！",
+			ActorId: c.owner, Parent: &commentv1.ReplyToCommentRequest_AlbumId{AlbumId: c.fullAlbum},
+			CommentId: comment.GetComment().GetCommentId(), Text: "謝謝！",
 		}); err != nil {
 			return err
 		}
@@ -129,7 +132,8 @@ func albumBy(owner int64) *albumv1.CreateAlbumRequest {
 // blogBy returns a request to create an entry.
 func blogBy(author int64) *blogv1.CreateBlogRequest {
 	return &blogv1.CreateBlogRequest{
-		AuthorId: author, Type: blogv1.BlogType_BLOG_TYPE_LOVE, Location: place(), Title: "河岸散步", Content: text + "\n" + text,
+		AuthorId: author, Type: blogv1.BlogType_BLOG_TYPE_LOVE, Location: place(), Title: "河岸散步",
+		Content:  text + "\n" + text,
 		PostDate: &typev1.Date{Year: 2026, Month: 2, Day: 3}, Weather: blogv1.Weather_WEATHER_CLEAR,
 	}
 }

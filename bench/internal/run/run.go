@@ -55,12 +55,14 @@ type section struct {
 // sections returns all sections in the order in which they run.
 func sections() []section {
 	return []section{
-		{"standalone", "Waybook in one process, against grpc-gateway, gRPC and the baselines", func(b *bench, ctx context.Context, w *workshop) error {
-			return b.compare(ctx, w, startStandalone)
-		}},
-		{"processes", "the same with each service in its own process", func(b *bench, ctx context.Context, w *workshop) error {
-			return b.compare(ctx, w, startProcesses)
-		}},
+		{"standalone", "Waybook in one process, against grpc-gateway, gRPC and the baselines",
+			func(b *bench, ctx context.Context, w *workshop) error {
+				return b.compare(ctx, w, startStandalone)
+			}},
+		{"processes", "the same with each service in its own process",
+			func(b *bench, ctx context.Context, w *workshop) error {
+				return b.compare(ctx, w, startProcesses)
+			}},
 		{"writers", "durable writes by one and by 64 clients", (*bench).writers},
 		{"growth", "what an addAlbum costs and writes in stores of different sizes", (*bench).growth},
 	}
@@ -75,8 +77,8 @@ func Sections() (names []string, help string) {
 	return names, help
 }
 
-// Run runs the measurements. It writes tables to out and progress messages to told. The stores are in the
-// directory for temporary files, whose disk is measured.
+// Run runs the measurements. It writes tables to out and progress messages to told. The stores are
+// in the directory for temporary files, whose disk is measured.
 func Run(ctx context.Context, s Settings, out, told io.Writer) (err error) {
 	b := &bench{settings: s, out: out, told: told, origin: origin(ctx, s.Command)}
 	b.progress("build the programs")
@@ -110,8 +112,8 @@ func (b *bench) progress(format string, args ...any) {
 	fmt.Fprintf(b.told, "%s "+format+"\n", append([]any{time.Now().Format(time.TimeOnly)}, args...)...)
 }
 
-// inTurns measures what rows are for in the order A B C, C B A, A B C and so on, so that changes of the
-// machine affect all of them equally.
+// inTurns measures what rows are for in the order A B C, C B A, A B C and so on, so that changes
+// of the machine affect all of them equally.
 func (b *bench) inTurns(rows []*report.Row, measure func(i int, to *report.Row) error) error {
 	for round := range b.settings.Rounds {
 		for i := range rows {
@@ -133,7 +135,8 @@ func origin(ctx context.Context, command string) string {
 		commit = []byte("unknown")
 	}
 	return fmt.Sprintf("`%s` at commit %s, %s, on %d cores (%s), %s",
-		command, strings.TrimSpace(string(commit)), time.Now().Format(time.DateOnly), runtime.NumCPU(), processor(), runtime.Version())
+		command, strings.TrimSpace(string(commit)), time.Now().Format(time.DateOnly), runtime.NumCPU(), processor(),
+		runtime.Version())
 }
 
 // processor returns the name of the machine's processor.

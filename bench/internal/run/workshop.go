@@ -31,7 +31,8 @@ const (
 // shipped are the packages of Waybook's programs.
 func shipped() []string {
 	return []string{
-		standaloneProgram, module + "edge/cmd/edge", module + "services/account/cmd/account", module + "services/album/cmd/album",
+		standaloneProgram, module + "edge/cmd/edge", module + "services/account/cmd/account",
+		module + "services/album/cmd/album",
 		module + "services/blog/cmd/blog", module + "services/poi/cmd/poi",
 	}
 }
@@ -71,8 +72,8 @@ func (w *workshop) newData() (string, error) {
 	return data, err
 }
 
-// measurable lets one user write as fast as a measurement can, and anybody take profiles meanwhile. A program
-// ignores variables that it does not know.
+// measurable lets one user write as fast as a measurement can, and anybody take profiles
+// meanwhile. A program ignores variables that it does not know.
 var measurable = []string{"WAYBOOK_USER_WRITES=0", "WAYBOOK_PPROF=true"}
 
 // start starts a program. close stops it.
@@ -130,8 +131,8 @@ type deployment struct {
 // starter starts a deployment with a number of listed landmarks.
 type starter func(ctx context.Context, w *workshop, landmarks int) (*deployment, error)
 
-// serving returns the processes that take part in serving a case, front first. A front of a deployment
-// in one process runs the services itself.
+// serving returns the processes that take part in serving a case, front first. A front of a
+// deployment in one process runs the services itself.
 func (d *deployment) serving(c testCase, front *process.Process) []*process.Process {
 	all := []*process.Process{front}
 	if isOneProcess := d.services[accountService] == d.edge; isOneProcess {
@@ -150,8 +151,8 @@ func (d *deployment) rpc(c testCase) load.RPC {
 	return load.RPC{Channels: d.channels[c.service], Method: c.method, Request: c.request, Reply: c.reply}
 }
 
-// startStandalone starts standalone on a new store. A gateway runs the services in its own process, on a
-// copy of the store.
+// startStandalone starts standalone on a new store. A gateway runs the services in its own
+// process, on a copy of the store.
 func startStandalone(ctx context.Context, w *workshop, landmarks int) (*deployment, error) {
 	data, err := w.newData()
 	if err != nil {
@@ -182,7 +183,8 @@ const anyPort = "127.0.0.1:0"
 
 // standaloneOn starts standalone on a store that no process has open.
 func standaloneOn(w *workshop, data string) (*deployment, error) {
-	started, err := w.start("standalone", "-http="+anyPort, "-grpc="+anyPort, "-admin="+anyPort, "-demo=false", "-data="+data)
+	started, err := w.start("standalone", "-http="+anyPort, "-grpc="+anyPort, "-admin="+anyPort, "-demo=false",
+		"-data="+data)
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +201,8 @@ func standaloneOn(w *workshop, data string) (*deployment, error) {
 
 // startProcesses starts four services on embedded stores and an edge, each in its own process.
 func startProcesses(ctx context.Context, w *workshop, landmarks int) (*deployment, error) {
-	d := &deployment{name: "separate processes", services: map[string]*process.Process{}, channels: map[string][]*grpc.ClientConn{}}
+	d := &deployment{name: "separate processes", services: map[string]*process.Process{},
+		channels: map[string][]*grpc.ClientConn{}}
 	var account string     // the flag with the address of its service
 	var addresses []string // such flags of all services
 	for _, name := range serviceNames() {

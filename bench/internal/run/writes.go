@@ -53,8 +53,8 @@ func addMemory(to *report.Row, p *process.Process) error {
 // SmallStore is the number of albums in the smallest store.
 const SmallStore = 1000
 
-// growth measures what an addAlbum costs and writes in stores with different numbers of albums. One client waits for
-// each reply, so each request has a commit of its own.
+// growth measures what an addAlbum costs and writes in stores with different numbers of albums.
+// One client waits for each reply, so each request has a commit of its own.
 func (b *bench) growth(ctx context.Context, w *workshop) error {
 	var names []string
 	var running []*deployment
@@ -102,7 +102,8 @@ const fillWriters, fillOwners = 64, 200
 func fillAlbums(ctx context.Context, channels map[string][]*grpc.ClientConn, count int) error {
 	var owners []int64
 	for n := range fillOwners {
-		owner, err := newUser(ctx, accountv1.NewAccountServiceClient(channels[accountService][0]), fmt.Sprintf("owner %d", n))
+		owner, err := newUser(ctx, accountv1.NewAccountServiceClient(channels[accountService][0]),
+			fmt.Sprintf("owner %d", n))
 		if err != nil {
 			return err
 		}

@@ -5,11 +5,13 @@ import { useRef, useState } from 'preact/hooks'
 
 import { call } from '../api'
 import { findOperation } from '../description'
+import { acceptedFormats, callWithFile, mostFileBytes } from '../files'
 import { Press } from '../read/Actions'
 import { personOfUser, useLoaded } from '../read/load'
 import type { Person } from '../read/model'
+import { Icon } from '../read/Photos'
 import { buildHash } from '../router'
-import { logIn, session } from '../session/session'
+import { logIn, registration, session } from '../session/session'
 import { openSession } from '../session/SessionMenu'
 import { Failure } from '../shell/Failure'
 import { text } from './words'
@@ -34,7 +36,7 @@ function Register() {
           {text('logIn')}
         </button>
       </p>
-      {findOperation('register') ? (
+      {findOperation('register') && registration.value !== 'closed' ? (
         <Form
           name="register"
           send={text('register')}
@@ -72,7 +74,15 @@ function Register() {
             minLength={8}
             required
           />
-          <Field name="invitation" label={text('invitation')} hint={text('invitationHint')} autocomplete="off" />
+          {registration.value !== 'open' && (
+            <Field
+              name="invitation"
+              label={text('invitation')}
+              hint={text('invitationHint')}
+              autocomplete="off"
+              required={registration.value === 'invite'}
+            />
+          )}
         </Form>
       ) : (
         <p class="soft">{text('registerOff')}</p>
@@ -172,6 +182,8 @@ function Sessions() {
  */
 function Profile({ person }: { person: Person | undefined }) {
   const known = useRef({ nickname: person?.name ?? '', icon: person?.icon ?? '' })
+  const [picture, setPicture] = useState(known.current.icon)
+  const takesFiles = mostFileBytes() > 0
   return (
     <section aria-labelledby="account-profile">
       <h2 id="account-profile">{text('profile')}</h2>
@@ -179,16 +191,16 @@ function Profile({ person }: { person: Person | undefined }) {
         name="profile"
         send={text('save')}
         done={text('saved')}
-        run={async ({ nickname = '', icon = '' }) => {
+        run={async ({ nickname = '', icon = known.current.icon }, file) => {
           const { current } = known
-          await call(
-            'updateProfile',
-            {
-              nickname: nickname === current.nickname ? undefined : nickname || undefined,
-              icon: icon === current.icon ? undefined : icon,
-            },
-            { method: 'POST' },
-          )
+          const changed = { nickname: nickname === current.nickname ? undefined : nickname || undefined }
+          if (file) {
+            await callWithFile('updateProfile', changed, 'icon', file)
+            setPicture(await dataURL(file))
+          } else {
+            const address = icon === current.icon ? undefined : icon
+            await call('updateProfile', { ...changed, icon: address }, { method: 'POST' })
+          }
           known.current = { nickname, icon }
         }}
       >
@@ -200,17 +212,50 @@ function Profile({ person }: { person: Person | undefined }) {
           maxLength={100}
           value={person?.name}
         />
-        <Field
-          name="icon"
-          label={text('icon')}
-          hint={text('iconHint')}
-          autocomplete="off"
-          maxLength={2000}
-          value={person?.icon}
-        />
+        {takesFiles ? (
+          <label>
+            {text('icon')}
+            <span class="account-icon">
+              <Icon name={known.current.nickname} address={picture} />
+              <input type="file" name="file" accept={acceptedFormats} aria-describedby="hint-icon" data-testid="account-icon" />
+            </span>
+            <span id="hint-icon" class="hint">
+              {text('iconHint')}
+            </span>
+          </label>
+        ) : (
+          <Field
+            name="icon"
+            label={text('iconAddress')}
+            hint={text('iconAddressHint')}
+            autocomplete="off"
+            maxLength={2000}
+            value={person?.icon}
+          />
+        )}
       </Form>
+      {takesFiles && picture !== '' && (
+        <Press
+          plain
+          label={text('removeIcon')}
+          confirm={text('removeForGood')}
+          run={async () => void (await call('updateProfile', { icon: '' }, { method: 'POST' }))}
+          done={() => setPicture('')}
+          testid="remove-icon"
+        />
+      )}
     </section>
   )
+}
+
+/** Returns a file as an address that the page may show. */
+function dataURL(file: File): Promise<string> {
+  const reader = new FileReader()
+  return new Promise((resolve, reject) => {
+    reader.onload = () => resolve(String(reader.result))
+    reader.onerror = () => reject(reader.error)
+    reader.readAsDataURL(file)
+  })
 }
 
 interface FieldProps {
@@ -246,12 +291,12 @@ function Field({ name, label, hint, type = 'text', value, ...more }: FieldProps)
   )
 }
 
-/** A form whose fields `run` gets by their names. It says `done` afterwards, or why it failed. */
+/** A form whose fields `run` gets by their names, and its file. It says `done` afterwards, or why it failed. */
 function Form(props: {
   name: string
   send: string
   done?: string
-  run: (values: Record<string, string | undefined>) => Promise<unknown>
+  run: (values: Record<string, string | undefined>, file: File | undefined) => Promise<unknown>
   children: ComponentChildren
 }) {
   const [state, setState] = useState<'ready' | 'busy' | 'done' | { error: unknown }>('ready')
@@ -259,10 +304,11 @@ function Form(props: {
     event.preventDefault()
     const form = event.currentTarget as HTMLFormElement
     const values = Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value)]))
+    const file = form.querySelector<HTMLInputElement>('[type="file"]')?.files?.[0]
     setState('busy')
-    props.run(values).then(
+    props.run(values, file).then(
       () => {
-        for (const each of form.querySelectorAll<HTMLInputElement>('[type="password"]')) each.value = ''
+        for (const each of form.querySelectorAll<HTMLInputElement>('[type="password"], [type="file"]')) each.value = ''
         setState('done')
       },
       (error: unknown) => setState({ error }),

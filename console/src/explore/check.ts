@@ -1,4 +1,4 @@
-// What the page says of a value before it is sent. It warns and never stops: somebody may want to see the
+// What the page says of a value before it is sent. It warns and never stops: a developer may want to see the
 // failure.
 
 import type { Parameter } from '../description'

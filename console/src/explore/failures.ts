@@ -23,7 +23,7 @@ export async function loadFailures(): Promise<void> {
 }
 
 export interface FailureText {
-  /** Empty if nobody describes the reason. */
+  /** Empty if the reason is not described. */
   meaning: string
   action: string
 }
@@ -68,6 +68,7 @@ const inChinese: Record<string, readonly [meaning: string, action: string]> = {
   POI_NOT_FOUND: ['沒有地標使用此識別碼。', '請用 getCategoryPOIList 查詢識別碼。'],
   USER_NOT_FOUND: ['沒有使用者使用此識別碼。', '請檢查 userID。'],
   PHOTO_NOT_FOUND: ['沒有相片使用此識別碼，或已被移除。', '請重新讀取內容以取得識別碼。'],
+  ICON_NOT_FOUND: ['此使用者已更換頭像、已被隱藏，或不存在。', '請重新讀取頭像位址。'],
   UPLOADS_OFF: ['服務不接受檔案（-max-photo-bytes 0），或不接受地標的檔案（未設定 -public-url）。', '請改送相片的位址。'],
   PHOTO_NOT_SUPPORTED: ['檔案不是 JPEG、PNG、WebP 或 GIF，或屬於少見的種類，例如 iPhone 的 HEIC。', '請另存為 JPEG。'],
   PHOTO_TOO_LARGE: ['檔案超過 -max-photo-bytes（預設 20 MiB），或像素太多，服務的記憶體不足。', '請縮小相片。'],

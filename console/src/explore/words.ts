@@ -32,7 +32,7 @@ export const text = words(
     default: 'default {value}',
     date: 'Date',
     pickDate: 'Pick a date',
-    unlisted: 'Until that day no list has the entry. It is unlisted, not secret: whoever knows or guesses its identifier can read it.',
+    unlisted: 'Until that day no list has the entry. It is unlisted, not secret: any client that knows or guesses its identifier can read it.',
     transport: 'Transport',
     method: 'Method',
     onlyPost: 'Writes are sent by POST only.',

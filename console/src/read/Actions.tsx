@@ -7,7 +7,7 @@ import { userOfSession } from './access'
 import { Failure } from '../shell/Failure'
 import { text } from './words'
 
-/** The most characters of a comment or reply (rule 11.2). */
+/** The most characters of a comment, a reply and a description (rule 11.2). */
 const maxLength = 2000
 
 interface Changing {
@@ -160,18 +160,21 @@ export function Press(props: {
   )
 }
 
-function TextForm(props: {
+/** A form for a text. `initial` is one that may be changed, or removed. */
+export function TextForm(props: {
   label: string
   send: string
+  initial?: string
   run: (value: string) => Promise<void>
   done: () => void
   testid: string
 }) {
-  const [value, setValue] = useState('')
+  const initial = props.initial ?? ''
+  const [value, setValue] = useState(initial)
   const write = useWrite(
     () => props.run(value),
     () => {
-      setValue('')
+      setValue(initial)
       props.done()
     },
   )
@@ -186,9 +189,9 @@ function TextForm(props: {
     >
       <label>
         {props.label}
-        <textarea value={value} maxLength={maxLength} required onInput={event => setValue(event.currentTarget.value)} />
+        <textarea value={value} maxLength={maxLength} required={initial === ''} onInput={event => setValue(event.currentTarget.value)} />
       </label>
-      <button class="primary" type="submit" disabled={write.busy || value === ''}>
+      <button class="primary" type="submit" disabled={write.busy || value === initial}>
         {props.send}
       </button>
       {write.failure !== undefined && <Failure error={write.failure} testid="problem" />}

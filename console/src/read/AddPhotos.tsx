@@ -2,12 +2,10 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 
 import { Failure } from '../shell/Failure'
 import { failureSentence } from '../failures'
+import { acceptedFormats } from '../files'
 import type { Content } from './model'
 import { uploads, type Upload } from './uploads'
 import { text } from './words'
-
-/** The formats that the service takes. With them named, a phone converts photos of other formats itself. */
-const accepted = 'image/jpeg,image/png,image/webp,image/gif'
 
 /** Pauses between two readings of an album to which photos are sent, in milliseconds. */
 const pause = 3000
@@ -53,7 +51,7 @@ export default function AddPhotos({ content, changed }: { content: Content; chan
         type="file"
         tabIndex={-1}
         aria-label={text('addPhotos')}
-        accept={accepted}
+        accept={acceptedFormats}
         multiple
         onChange={event => {
           add(event.currentTarget.files)

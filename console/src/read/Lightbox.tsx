@@ -1,7 +1,7 @@
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 
 import { act, can } from './actions'
-import { Press } from './Actions'
+import { Press, TextForm } from './Actions'
 import { userOfSession } from './access'
 import { originalOf, viewOf, type Content, type Photo } from './model'
 import { photoSource } from './photoBase'
@@ -87,16 +87,47 @@ export default function Lightbox({ content, at, show, close, changed }: Props) {
   )
 }
 
-/** What the owner can do with a photo: get the original, and remove it. */
+/** What the owner can do with a photo: get the original, describe it, and remove it. */
 function OwnerActions({ content, photo, changed }: { content: Content; photo: Photo; changed: () => void }) {
+  const [isDescribing, setDescribing] = useState(false)
   if (content.owner.id === '' || content.owner.id !== userOfSession() || photo.id === '') return null
   const original = photoSource(originalOf(photo.address))
+  if (isDescribing) {
+    return (
+      <div
+        class="lightbox-form"
+        onKeyDown={event => {
+          event.stopPropagation() // arrows move in the text
+          if (event.key !== 'Escape') return
+          event.preventDefault()
+          setDescribing(false)
+        }}
+      >
+        <TextForm
+          label={text('description')}
+          send={text('saveDescription')}
+          initial={photo.description}
+          run={description => act('updatePhoto', content, { photoID: photo.id, description })}
+          done={() => {
+            setDescribing(false)
+            changed()
+          }}
+          testid="describe-form"
+        />
+      </div>
+    )
+  }
   return (
     <>
       {original && (
         <a class="button" href={original} download>
           {text('original')}
         </a>
+      )}
+      {can('updatePhoto', content) && (
+        <button type="button" onClick={() => setDescribing(true)} data-testid="describe-photo">
+          {text('describe')}
+        </button>
       )}
       {can('removePhoto', content) && (
         <Press

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 
-import { description } from '../description'
+import { mostFileBytes } from '../files'
 import { lazy } from './lazy'
 import { userOfSession } from './access'
 import { can } from './actions'
@@ -17,7 +17,7 @@ const Lightbox = lazy(() => import('./Lightbox'))
 /** Reports whether the user of the session may send photos to content. */
 function canUpload(content: Content): boolean {
   const isOwn = content.kind === 'album' && content.owner.id !== '' && content.owner.id === userOfSession()
-  return isOwn && (description().maxPhotoBytes ?? 0) > 0 && can('addPhoto', content)
+  return isOwn && mostFileBytes() > 0 && can('addPhoto', content)
 }
 
 /** The photos of content, each of which opens in a larger view, and for the owner a way to add some. */

@@ -301,7 +301,7 @@ export function loadableImage(address: string, base: string, page = base): strin
   return url && (url.protocol === 'data:' || origins.includes(url.origin)) ? url.href : undefined
 }
 
-const uploaded = /^upload\/(album|poi|user)\/\d+\/\d+-(thumb|view)\.jpg$/
+const uploaded = /^upload\/(album|poi|user)\/\d+\/\d+-(thumb|view|icon)\.jpg$/
 
 /** Reports whether an address is that of a file which this service keeps. */
 export function isUploaded(address: string): boolean {

@@ -3,9 +3,7 @@
 
 import { signal } from '@preact/signals'
 
-import { CallFailure, valueOf } from '../api'
-import { description } from '../description'
-import { encodeForm, type Pair } from '../form'
+import { callWithFile } from '../files'
 
 export interface Upload {
   /** The identifier of the request, a UUID. A repetition has the same. */
@@ -26,11 +24,7 @@ export class Uploads {
   readonly all = signal<readonly Upload[]>([])
   private running = false
 
-  /** `mostBytes` is the largest file that the service takes. */
-  constructor(
-    private readonly send: Send,
-    private readonly mostBytes: () => number,
-  ) {}
+  constructor(private readonly send: Send) {}
 
   /** Sends files to an album, after those that wait already. */
   add(album: string, files: Iterable<File>): void {
@@ -65,7 +59,6 @@ export class Uploads {
       if (!next) break
       this.change(next.id, { state: 'sending' })
       try {
-        if (next.file.size > this.mostBytes()) throw new CallFailure('PHOTO_TOO_LARGE', '', 0)
         await this.send(next, sent => this.change(next.id, { sent }))
         this.change(next.id, { state: 'done', sent: 1 })
       } catch (failure) {
@@ -77,39 +70,14 @@ export class Uploads {
 }
 
 /** The uploads of the page. */
-export const uploads = new Uploads(sendPhoto, () => description().maxPhotoBytes ?? 0)
+export const uploads = new Uploads(({ id, album, file }, progress) =>
+  callWithFile('addPhoto', { albumID: album, requestID: id }, 'photo', file, progress),
+)
 
 // A page that is left would lose what is not sent.
 globalThis.addEventListener?.('beforeunload', event => {
   if (uploads.all.value.some(each => each.state === 'waiting' || each.state === 'sending')) event.preventDefault()
 })
-
-/** Only XMLHttpRequest tells how much of a body was sent. The fields go before the file. */
-function sendPhoto({ id, album, file }: Upload, progress: (sent: number) => void): Promise<void> {
-  const query: Pair[] = [
-    ['func', 'addPhoto'],
-    ['responseFormat', 'JSON'],
-  ]
-  const body = new FormData()
-  body.append('albumID', album)
-  body.append('requestID', id)
-  body.append('photo', file)
-  const request = new XMLHttpRequest()
-  request.open('POST', `${description().paths.api}?${encodeForm(query)}`)
-  request.upload.addEventListener('progress', event => progress(event.total > 0 ? event.loaded / event.total : 0))
-  return new Promise((resolve, reject) => {
-    request.addEventListener('load', () => {
-      try {
-        valueOf(request.responseText, request.status, name => request.getResponseHeader(name))
-        resolve()
-      } catch (failure) {
-        reject(failure)
-      }
-    })
-    request.addEventListener('error', () => reject(new CallFailure('NO_REPLY', file.name, 0)))
-    request.send(body)
-  })
-}
 
 /** Returns a random UUID. A page that came by plain HTTP has no crypto.randomUUID. */
 export function newUUID(): string {

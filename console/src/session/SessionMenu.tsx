@@ -6,7 +6,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { findOperation } from '../description'
 import { buildHash } from '../router'
 import { Failure } from '../shell/Failure'
-import { askSession, logIn, logOut, parseCookie, session, takeCookie } from './session'
+import { askSession, logIn, logOut, parseCookie, registration, session, takeCookie } from './session'
 import { text } from './words'
 
 const isOpen = signal(false)
@@ -105,7 +105,7 @@ function SessionContent({ close }: { close: () => void }) {
       )}
       {failure !== undefined && <Failure error={failure} testid="session-failure" />}
       {now.state !== 'open' && findOperation('login') && <LoginForm isBusy={isBusy} attempt={action => void attempt(action, true)} />}
-      {now.state !== 'open' && findOperation('register') && (
+      {now.state !== 'open' && findOperation('register') && registration.value !== 'closed' && (
         <p>
           {text('noAccount')}{' '}
           <a href="#/account" onClick={close} data-testid="session-register">

@@ -10,6 +10,9 @@ export type Session = { state: 'unknown' | 'none' } | { state: 'open'; user: str
 
 export const session = signal<Session>({ state: 'unknown' })
 
+/** Who may register; empty while that is unknown. */
+export const registration = signal<'' | 'closed' | 'open' | 'invite'>('')
+
 /** Notes whose session is open; an empty user for none. */
 export function noteUser(user: string): void {
   session.value = user ? { state: 'open', user } : { state: 'none' }
@@ -20,8 +23,9 @@ export async function askSession(): Promise<void> {
   try {
     const response = await fetch(description().paths.session, { cache: 'no-store' })
     if (!response.ok) return
-    const { id } = (await response.json()) as { id?: string | number }
-    noteUser(String(id ?? ''))
+    const reply = (await response.json()) as { id?: string | number; registration?: typeof registration.value }
+    registration.value = reply.registration ?? registration.value
+    noteUser(String(reply.id ?? ''))
   } catch {
     return
   }
@@ -38,6 +42,7 @@ export async function logOut(): Promise<void> {
   if (findOperation('logout')) await call('logout', {}, { method: 'POST' })
   else await setCookie('', '')
   noteUser('')
+  await askSession() // which says who may register
 }
 
 /** Uses the session of a pasted cookie. It rejects with a CallFailure if the session is not open. */

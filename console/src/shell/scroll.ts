@@ -54,7 +54,7 @@ export function keepScroll(): void {
   addEventListener('popstate', arrive)
   addEventListener('scroll', () => (timer ??= setTimeout(note, pause)), { passive: true })
   addEventListener('click', note, { capture: true })
-  // Whoever scrolls meanwhile wants to be elsewhere.
+  // A reader who scrolls meanwhile wants to be elsewhere.
   for (const event of ['wheel', 'touchstart', 'keydown', 'pointerdown']) {
     addEventListener(event, () => (wanted = undefined), { passive: true, capture: true })
   }

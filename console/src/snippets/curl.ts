@@ -21,7 +21,7 @@ function argument(name: string, { text, variable }: Value): string {
   return variable === undefined ? shellQuoted(percentEncode(name) + '=' + text) : `"${percentEncode(name)}=$${variable}"`
 }
 
-// A long form, or one with characters that nobody sees, is written as it travels.
+// A long form, or one with invisible characters, is written as it travels.
 function encoded(snippet: Snippet): string {
   const escape = snippet.parameters.some(([, value]) => value.variable !== undefined)
   const form = joined(snippet.parameters)

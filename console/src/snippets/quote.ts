@@ -1,8 +1,8 @@
 // String literals of the languages.
 
 /**
- * Returns a literal in double quotes that Python, Java and Go read as the text. Characters that nobody
- * sees, or that turn the direction of the line, are escaped.
+ * Returns a literal in double quotes that Python, Java and Go read as the text. Characters that are
+ * invisible, or that change the direction of the line, are escaped.
  */
 export function doubleQuoted(text: string): string {
   return JSON.stringify(text.toWellFormed()).replace(unseen, each => '\\u' + hex(each, 4))

@@ -173,6 +173,10 @@ test('a gate lets a few tasks run at a time, in their order, and drops those tha
   await expect(Promise.all([all[0], all[1], all[3], all[4]])).resolves.toEqual([0, 1, 3, 4])
 })
 
+test('an uploaded icon is here', () => {
+  expect(isUploaded('upload/user/12/34-icon.jpg')).toBe(true)
+})
+
 test('an uploaded photo has a larger view and an original beside its thumbnail', () => {
   expect(viewOf('upload/album/12/34-thumb.jpg')).toBe('upload/album/12/34-view.jpg')
   expect(originalOf('upload/album/12/34-thumb.jpg')).toBe('upload/album/12/34-original')

@@ -1,10 +1,9 @@
-// Package blobtest is the conformance suite of blob stores. Each case is named after its promise and runs on an empty
-// store.
+// Package blobtest is the conformance suite of blob stores. Each case is named after its promise
+// and runs on an empty store.
 package blobtest
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -256,10 +255,6 @@ func sweeps(t *testing.T, store blob.Store) {
 	if n := sweep(t, store, time.Hour, nil); n != 0 {
 		t.Errorf("a sweep deleted %d that are not old", n)
 	}
-	failing := errors.New("the store of photos fails")
-	fails := func(context.Context, blob.Key) (bool, error) { return false, failing }
-	_, err := blob.Sweep(t.Context(), store, -time.Hour, fails)
-	wantError(t, err, failing)
 	if n := sweep(t, store, -time.Hour, kept); n != 20 {
 		t.Errorf("a sweep deleted %d, want 20", n)
 	}

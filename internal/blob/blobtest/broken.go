@@ -19,7 +19,8 @@ var cuts = []int{0, 1000, 5*255<<10 + 3}
 
 // then returns a reader of some bytes that calls end when it is read further.
 func then(size int, end func() error) io.Reader {
-	return io.MultiReader(bytes.NewReader(make([]byte, size)), readerFunc(func([]byte) (int, error) { return 0, end() }))
+	return io.MultiReader(bytes.NewReader(make([]byte, size)),
+		readerFunc(func([]byte) (int, error) { return 0, end() }))
 }
 
 type readerFunc func([]byte) (int, error)
@@ -55,7 +56,8 @@ func endsWithItsContext(t *testing.T, store blob.Store) {
 	}
 }
 
-// cutPut runs a Put of some bytes that stops for good in the middle, as that of a killed process does.
+// cutPut runs a Put of some bytes that stops for good in the middle, as that of a killed process
+// does.
 func cutPut(ctx context.Context, store blob.Store, key blob.Key, size int) {
 	done := make(chan struct{})
 	go func() {
@@ -95,9 +97,7 @@ func cut(t *testing.T, store blob.Store) {
 // sweep sweeps all keys but some.
 func sweep(t *testing.T, store blob.Store, age time.Duration, kept []blob.Key) (deleted int) {
 	t.Helper()
-	deleted, err := blob.Sweep(t.Context(), store, age, func(_ context.Context, key blob.Key) (bool, error) {
-		return slices.Contains(kept, key), nil
-	})
+	deleted, err := blob.Sweep(t.Context(), store, age, func(key blob.Key) bool { return slices.Contains(kept, key) })
 	must(t, err)
 	return deleted
 }

@@ -21,7 +21,8 @@ import (
 // unfinished ends the name of a file that a Put is writing. Only one Put at a time can make it.
 const unfinished = ".part"
 
-// Store is a blob.Store in a directory. Nothing in it leads out of the directory, not even a symbolic link.
+// Store is a blob.Store in a directory. Nothing in it leads out of the directory, not even a
+// symbolic link.
 type Store struct {
 	root *os.Root
 
@@ -63,7 +64,6 @@ func makeAll(name string) error {
 	return syncAndClose(os.Open(above))
 }
 
-// Close closes the directory.
 func (s *Store) Close() error { return s.root.Close() }
 
 // Put writes a file under another name, syncs and renames it, and syncs the name.
@@ -92,7 +92,8 @@ func (s *Store) Put(ctx context.Context, key blob.Key, r io.Reader) error {
 	return err
 }
 
-// check returns an error if the other name is not that of a Put's own file any more: a Delete has removed it.
+// check returns an error if the other name is not that of a Put's own file any more: a Delete has
+// removed it.
 func (s *Store) check(own os.FileInfo, name string) error {
 	if now, err := s.root.Lstat(name + unfinished); err != nil || !os.SameFile(now, own) {
 		return fmt.Errorf("%w: it was deleted while it was stored: %s", blob.ErrNotFound, name)

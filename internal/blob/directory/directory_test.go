@@ -80,7 +80,7 @@ func TestOtherFilesInTheDirectoryAreLeftAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	none := func(context.Context, blob.Key) (bool, error) { return false, nil }
+	none := func(blob.Key) bool { return false }
 	if n, err := blob.Sweep(t.Context(), store, -time.Hour, none); n != 1 || err != nil {
 		t.Errorf("a sweep deleted %d, %v", n, err)
 	}
@@ -179,7 +179,7 @@ func TestAKillLeavesAllThatWasAcknowledgedAndNothingHalf(t *testing.T) {
 		t.Errorf("%v were acknowledged and are not there", acknowledged)
 	}
 	t.Logf("%d blobs, and %d that are not finished", len(entries)-unfinished, unfinished)
-	all := func(context.Context, blob.Key) (bool, error) { return true, nil }
+	all := func(blob.Key) bool { return true }
 	if n, err := blob.Sweep(t.Context(), store, -time.Hour, all); n != unfinished || err != nil {
 		t.Errorf("a sweep deleted %d of %d, %v", n, unfinished, err)
 	}

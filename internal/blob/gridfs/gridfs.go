@@ -1,9 +1,10 @@
-// Package gridfs keeps blobs in MongoDB, in the format of GridFS, so that tools such as mongofiles read them. See
+// Package gridfs keeps blobs in MongoDB, in the format of GridFS, so that tools such as mongofiles
+// read them. See
 // https://github.com/mongodb/specifications/blob/master/source/gridfs/gridfs-spec.md.
 //
-// It does not use the bucket of the driver. That takes 16 MiB for each upload, dates files by the clock of the client,
-// reads a range from the beginning of the file, and, when an upload of a name that is in use fails, deletes the
-// chunks of the file that is there.
+// It does not use the bucket of the driver. That takes 16 MiB for each upload, dates files by the
+// clock of the client, reads a range from the beginning of the file, and, when an upload of a name
+// that is in use fails, deletes the chunks of the file that is there.
 package gridfs
 
 import (
@@ -37,10 +38,12 @@ const (
 // The names of the collections of a bucket end with these.
 const Files, Chunks = ".files", ".chunks"
 
-// Store is a blob.Store in two collections. Both are sharded by file: files by _id, and chunks by files_id.
+// Store is a blob.Store in two collections. Both are sharded by file: files by _id, and chunks by
+// files_id.
 //
-// A file begins with its document in files, whose _id is the name of the key and so belongs to one Put. The document
-// has the field unfinished until the Put sets the length. Open does not see it before, nor while it is deleted.
+// A file begins with its document in files, whose _id is the name of the key and so belongs to one
+// Put. The document has the field unfinished until the Put sets the length. Open does not see it
+// before, nor while it is deleted.
 type Store struct {
 	engine        *enginemongo.Engine
 	files, chunks string
@@ -57,7 +60,8 @@ type file struct {
 	Unfinished *bson.ObjectID `bson:"unfinished"`
 }
 
-// Open opens the bucket with a name in the database of an engine, and makes the index of its chunks.
+// Open opens the bucket with a name in the database of an engine, and makes the index of its
+// chunks.
 func Open(ctx context.Context, engine *enginemongo.Engine, bucket string) (*Store, error) {
 	s := &Store{engine: engine, files: bucket + Files, chunks: bucket + Chunks}
 	return s, engine.Do(ctx, func(database *mongo.Database) error {
@@ -79,9 +83,9 @@ func Exists(ctx context.Context, engine *enginemongo.Engine, bucket string) (exi
 	return exists, err
 }
 
-// Shard spreads the files over the shards of a cluster, each whole on one. It may be repeated. Names begin with the end
-// of an identifier, so that new files go to all ranges of names, and the index of chunks serves their key. It reports
-// whether there is a cluster.
+// Shard spreads the files over the shards of a cluster, each whole on one. It may be repeated.
+// Names begin with the end of an identifier, so that new files go to all ranges of names, and the
+// index of chunks serves their key. It reports whether there is a cluster.
 func (s *Store) Shard(ctx context.Context) (isSharded bool, err error) {
 	placement, err := s.engine.Placement(ctx, docstore.Spec{Name: s.files})
 	if err != nil || placement == enginemongo.NoCluster {
@@ -158,7 +162,8 @@ func (s *Store) write(ctx context.Context, claim bson.D, r io.Reader) error {
 			}
 			if size > 0 {
 				documents = append(documents, bson.D{
-					field("_id", bson.NewObjectID()), field("files_id", name), field("n", n), field("data", data[:size]),
+					field("_id", bson.NewObjectID()), field("files_id", name), field("n", n),
+					field("data", data[:size]),
 					field("put", mine),
 				})
 				length, n = length+int64(size), n+1
@@ -189,7 +194,8 @@ func (s *Store) write(ctx context.Context, claim bson.D, r io.Reader) error {
 	return err
 }
 
-// Delete hides the file, so that no reader meets half of it, and deletes its chunks and its document.
+// Delete hides the file, so that no reader meets half of it, and deletes its chunks and its
+// document.
 func (s *Store) Delete(ctx context.Context, key blob.Key) error {
 	return s.delete(ctx, key, bson.D{field("_id", key.Name())})
 }
@@ -210,7 +216,8 @@ func (s *Store) delete(ctx context.Context, key blob.Key, filter bson.D) error {
 func (s *Store) remove(ctx context.Context, name string, filter bson.D) error {
 	deletion, isFound := bson.NewObjectID(), false
 	err := s.engine.Do(ctx, func(database *mongo.Database) error {
-		result, err := database.Collection(s.files).UpdateOne(ctx, filter, bson.D{set("$set", field("unfinished", deletion))})
+		result, err := database.Collection(s.files).UpdateOne(ctx, filter,
+			bson.D{set("$set", field("unfinished", deletion))})
 		isFound = err == nil && result.MatchedCount > 0
 		return err
 	})
@@ -221,7 +228,8 @@ func (s *Store) remove(ctx context.Context, name string, filter bson.D) error {
 		return err
 	}
 	return s.engine.Do(ctx, func(database *mongo.Database) error {
-		_, err := database.Collection(s.files).DeleteOne(ctx, bson.D{field("_id", name), field("unfinished", deletion)})
+		_, err := database.Collection(s.files).DeleteOne(ctx,
+			bson.D{field("_id", name), field("unfinished", deletion)})
 		return err
 	})
 }
@@ -303,14 +311,14 @@ func (o *opened) load(number int64) error {
 	if err != nil {
 		return err
 	}
-	if want := min(o.file.ChunkSize, o.file.Length-number*o.file.ChunkSize); !isFound || int64(len(chunk.Data)) != want {
+	if want := min(o.file.ChunkSize, o.file.Length-number*o.file.ChunkSize); !isFound ||
+		int64(len(chunk.Data)) != want {
 		return fmt.Errorf("%w: %s was deleted", blob.ErrNotFound, o.file.Name)
 	}
 	o.data, o.number = bytes.Clone(chunk.Data), number
 	return nil
 }
 
-// Size returns the length of the file.
 func (o *opened) Size() int64 { return o.file.Length }
 
 // Close does nothing: nothing is open between two reads.

@@ -1,6 +1,6 @@
 // Package aliases keeps which identifiers the old identifiers of content stand for. Only content
-// that was moved in has an alias. It is written before the content, so after a crash it may stand for
-// nothing. It stays when the content is deleted, and knows that.
+// that was moved in has an alias. It is written before the content, so after a crash it may stand
+// for nothing. It stays when the content is deleted, and knows that.
 package aliases
 
 import (
@@ -18,8 +18,8 @@ import (
 // and no key of docstore.Create begins that way.
 const RequestPrefix = "moved:"
 
-// OldID returns the old identifier of what was moved in, if its identifier does not tell it, and ""
-// otherwise.
+// OldID returns the old identifier of what was moved in, if its identifier does not tell it, and
+// "" otherwise.
 func OldID(newID int64, requestKey string) string {
 	if !IsText(newID) {
 		return ""
@@ -34,7 +34,8 @@ func IsText(newID int64) bool {
 	return id.IsMoved(newID) && !isNumber
 }
 
-// IsSmall reports whether an identifier follows from a number that Waybook drew; see package smallids.
+// IsSmall reports whether an identifier follows from a number that Waybook drew; see package
+// smallids.
 func IsSmall(newID int64, requestKey string) bool {
 	_, isNumber := id.Old(newID)
 	return isNumber && !strings.HasPrefix(docstore.BareKey(requestKey), RequestPrefix)
@@ -56,8 +57,8 @@ type Aliases struct {
 	documents collection
 }
 
-// collection is the collection of the aliases. Who knows the fields of Aliases does not compile its methods again,
-// because it is behind an interface (docs/decisions/repository.md).
+// collection is the collection of the aliases. Who knows the fields of Aliases does not compile
+// its methods again, because it is behind an interface (docs/decisions/repository.md).
 type collection interface {
 	Get(ctx context.Context, oldID string, as ...docstore.Consistency) (alias, error)
 	GetMany(ctx context.Context, oldIDs []string, as ...docstore.Consistency) ([]alias, error)
@@ -86,8 +87,8 @@ func (a *Aliases) Of(ctx context.Context, oldID string) (id int64, ok bool, err 
 	return found.ID, err == nil, err
 }
 
-// Latest returns the identifier that an old one stands for, as no later failure undoes it. It takes about as long as a
-// write. Errors: docstore.ErrNotFound.
+// Latest returns the identifier that an old one stands for, as no later failure undoes it. It
+// takes about as long as a write. Errors: docstore.ErrNotFound.
 func (a *Aliases) Latest(ctx context.Context, oldID string) (int64, error) {
 	found, err := a.documents.Get(ctx, oldID, docstore.Linearizable)
 	return found.ID, err
@@ -100,7 +101,8 @@ func (a *Aliases) OfMany(ctx context.Context, oldIDs []string) (map[string]int64
 }
 
 // OfManyOrGone is OfMany, and returns what was deleted of it.
-func (a *Aliases) OfManyOrGone(ctx context.Context, oldIDs []string) (known map[string]int64, gone map[string]bool, err error) {
+func (a *Aliases) OfManyOrGone(ctx context.Context,
+	oldIDs []string) (known map[string]int64, gone map[string]bool, err error) {
 	known, gone = make(map[string]int64, len(oldIDs)), map[string]bool{}
 	if len(oldIDs) == 0 {
 		return known, gone, nil
@@ -142,8 +144,9 @@ func (a *Aliases) BuryAs(ctx context.Context, oldID string, newID int64) error {
 	return a.mark(ctx, oldID)
 }
 
-// Removals are what was moved in with content, such as its photos, and removed by users. All are of one kind.
-// They are kept among the aliases, under keys that no old identifier has (rule 14.15).
+// Removals are what was moved in with content, such as its photos, and removed by users. All are
+// of one kind. They are kept among the aliases, under keys that no old identifier has (rule
+// 14.15).
 type Removals struct {
 	aliases *Aliases
 	kind    string
@@ -188,8 +191,8 @@ func (a *Aliases) mark(ctx context.Context, oldID string) error {
 	return err
 }
 
-// Add stores what old identifiers stand for. Errors: docstore.ErrConflict if one stands for another
-// identifier by now.
+// Add stores what old identifiers stand for. Errors: docstore.ErrConflict if one stands for
+// another identifier by now.
 func (a *Aliases) Add(ctx context.Context, ids map[string]int64) error {
 	documents := make([]alias, 0, len(ids))
 	for oldID, id := range ids {

@@ -32,8 +32,10 @@ func New[T any](documents *docstore.Collection[int64, T]) changev1.ChangeService
 }
 
 // ListChanges returns a page of changes.
-func (s *server[T]) ListChanges(ctx context.Context, request *changev1.ListChangesRequest) (*changev1.ListChangesResponse, error) {
-	query := docstore.ChangesQuery{Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), pageSize, service.MaxPage)}
+func (s *server[T]) ListChanges(ctx context.Context,
+	request *changev1.ListChangesRequest) (*changev1.ListChangesResponse, error) {
+	query := docstore.ChangesQuery{Token: request.GetPageToken(),
+		Limit: service.PageSize(request.GetPageSize(), pageSize, service.MaxPage)}
 	if start := request.GetStartTime(); start != nil {
 		query.Start = start.AsTime()
 	}
@@ -45,7 +47,8 @@ func (s *server[T]) ListChanges(ctx context.Context, request *changev1.ListChang
 		Changes: make([]*changev1.Change, len(page.Changes)), NextPageToken: page.Next, HasMore: page.More,
 	}
 	for i, each := range page.Changes {
-		reply.Changes[i] = &changev1.Change{Id: each.ID, Type: typeOf(each.Type), ChangeTime: timestamppb.New(each.Time)}
+		reply.Changes[i] = &changev1.Change{Id: each.ID, Type: typeOf(each.Type),
+			ChangeTime: timestamppb.New(each.Time)}
 	}
 	return reply, nil
 }

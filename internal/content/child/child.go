@@ -28,10 +28,12 @@ func ByParent(field string) docstore.Index1[int64] {
 
 // Spec declares a collection of children. byRequest is docstore.RequestIndex, with the
 // parent's id as its first field.
-func Spec(collection string, byParent docstore.Index1[int64], byRequest docstore.Index, more ...docstore.Index) docstore.Spec {
+func Spec(collection string, byParent docstore.Index1[int64], byRequest docstore.Index,
+	more ...docstore.Index) docstore.Spec {
 	return docstore.Spec{
-		Name: collection, ID: docstore.Int64, Sharding: docstore.ByPlace, Scheme: id.Scheme{}, PlaceFields: []string{byParent.A},
-		Indexes: append([]docstore.Index{byParent.Declare(), byRequest}, more...),
+		Name: collection, ID: docstore.Int64, Sharding: docstore.ByPlace, Scheme: id.Scheme{},
+		PlaceFields: []string{byParent.A},
+		Indexes:     append([]docstore.Index{byParent.Declare(), byRequest}, more...),
 	}
 }
 
@@ -50,16 +52,17 @@ type Set[P, C any] struct {
 	IDs *id.Source
 	// Small draws small identifiers instead, unless it is nil.
 	Small *smallids.Counter
-	// Latest returns the highest id of a child of the parent so far, 0 if it never had one. The field
-	// LatestField holds it, and is one of the counters of the parents' collection.
+	// Latest returns the highest id of a child of the parent so far, 0 if it never had one. The
+	// field LatestField holds it, and is one of the counters of the parents' collection.
 	Latest      func(*P) *int64
 	LatestField string
 	// Part is Photos or Comments.
 	Part string
-	// Clock tells when the owner changes the parent by a change of its children; nil if they are not the owner's.
+	// Clock tells when the owner changes the parent by a change of its children; nil if they are
+	// not the owner's.
 	Clock func() time.Time
-	// ByParent orders the children. ParentOf returns the id of a child's parent, and RequestKey the key of the request
-	// that created the child.
+	// ByParent orders the children. ParentOf returns the id of a child's parent, and RequestKey
+	// the key of the request that created the child.
 	ByParent   docstore.Index1[int64]
 	ParentOf   func(*C) int64
 	RequestKey func(*C) string
@@ -71,9 +74,10 @@ type Set[P, C any] struct {
 	queue queue
 }
 
-// Add stores a child under a parent, which must belong to the user unless actorID is 0. precondition reads
-// whether the caller may add any child; it may be nil. A retried request returns the child of the first one in
-// its present state. A request id that another request has used is refused.
+// Add stores a child under a parent, which must belong to the user unless actorID is 0.
+// precondition reads whether the caller may add any child; it may be nil. A retried request
+// returns the child of the first one in its present state. A request id that another request has
+// used is refused.
 func (s *Set[P, C]) Add(
 	ctx context.Context, actorID, parentID int64, request docstore.Request,
 	precondition func() error, build func(id int64, requestKey string) C,
@@ -88,18 +92,21 @@ func (s *Set[P, C]) Add(
 	return child, s.Parents.TouchAgain(ctx, parentID, began, err)
 }
 
-// Remove deletes a child of a parent that still has the etag, unless it is empty. allow may reject the removal.
+// Remove deletes a child of a parent that still has the etag, unless it is empty. allow may reject
+// the removal.
 func (s *Set[P, C]) Remove(ctx context.Context, parentID, childID int64, etag string, allow func(*P, *C) error) error {
 	return s.remove(ctx, s.Parents.Get, parentID, childID, etag, allow)
 }
 
-// RemoveForced deletes a child, whoever asks, also under a parent that readers do not see.
+// RemoveForced deletes a child without a check of its author, also under a parent that readers do
+// not see.
 func (s *Set[P, C]) RemoveForced(ctx context.Context, parentID, childID int64) error {
 	return s.remove(ctx, s.Parents.Stored, parentID, childID, "", func(*P, *C) error { return nil })
 }
 
 func (s *Set[P, C]) remove(
-	ctx context.Context, get func(context.Context, int64) (P, error), parentID, childID int64, etag string, allow func(*P, *C) error,
+	ctx context.Context, get func(context.Context, int64) (P, error), parentID, childID int64, etag string,
+	allow func(*P, *C) error,
 ) error {
 	var parent P
 	var child C
@@ -155,11 +162,12 @@ func (s *Set[P, C]) Get(ctx context.Context, parentID, childID int64) (C, error)
 	return child, s.noChild(err, childID)
 }
 
-// Update changes a child of a parent, if the parent belongs to the user and the child still has the etag, unless
-// it is empty. If change changes nothing, nothing is written.
-func (s *Set[P, C]) Update(ctx context.Context, actorID, parentID, childID int64, etag string, change func(*C)) (child C, err error) {
-	// Both are read at the same time. The parent is touched before the child is written, because a retry may find
-	// the child changed.
+// Update changes a child of a parent, if the parent belongs to the user and the child still has
+// the etag, unless it is empty. If change changes nothing, nothing is written.
+func (s *Set[P, C]) Update(ctx context.Context, actorID, parentID, childID int64, etag string,
+	change func(*C)) (child C, err error) {
+	// Both are read at the same time. The parent is touched before the child is written, because a
+	// retry may find the child changed.
 	allowed := sync.OnceValue(func() error {
 		_, err := s.Parents.GetBy(ctx, actorID, parentID)
 		return err
@@ -194,7 +202,8 @@ func (s *Set[P, C]) Update(ctx context.Context, actorID, parentID, childID int64
 	return child, s.Parents.TouchAgain(ctx, parentID, began, err)
 }
 
-// First returns the first page of a parent's children, for the reply of the call. If it never had any, it makes no query.
+// First returns the first page of a parent's children, for the reply of the call. If it never had
+// any, it makes no query.
 func (s *Set[P, C]) First(ctx context.Context, parentID int64, parent *P, limit int) (docstore.Page[C], error) {
 	if *s.Latest(parent) == 0 {
 		return docstore.Page[C]{}, nil
@@ -228,8 +237,8 @@ func (s *Set[P, C]) Constraint() integrity.Constraint {
 // removals are the children that were moved in and that users have removed.
 func (s *Set[P, C]) removals() aliases.Removals { return s.Parents.Aliases.Removals(s.Part) }
 
-// Removed returns which of some identifiers are of children that were moved in and that users have removed. The
-// identifiers are of none that is stored, because a removal may fail after its note.
+// Removed returns which of some identifiers are of children that were moved in and that users have
+// removed. The identifiers are of none that is stored, because a removal may fail after its note.
 func (s *Set[P, C]) Removed(ctx context.Context, ids []int64) (map[int64]bool, error) {
 	return s.removals().Among(ctx, ids)
 }

@@ -4,26 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/waybook/waybook/internal/content/child"
-	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/docstore/embedded"
-	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/apierror"
 	"github.com/waybook/waybook/internal/storetest"
 )
-
-type box struct {
-	ID     int64 `bson:"_id"`
-	Owner  int64 `bson:"owner"`
-	Latest int64 `bson:"latest"`
-}
 
 type item struct {
 	ID         int64  `bson:"_id"`
@@ -32,7 +22,7 @@ type item struct {
 	Text       string `bson:"text"`
 }
 
-type set = child.Set[box, item]
+type set = child.Set[crate, item]
 
 const boxID, owner = 7, 1
 
@@ -51,42 +41,8 @@ func newSet(t *testing.T) *set {
 // newSetOn is newSet on a store with hooks.
 func newSetOn(t *testing.T, engine *storetest.Hooked) *set {
 	t.Helper()
-	file, err := embedded.Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := file.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	engine.Engine = file
-	boxes, err := docstore.Open[int64, box](t.Context(), engine, docstore.Spec{Name: "boxes", ID: docstore.Int64})
-	if err != nil {
-		t.Fatal(err)
-	}
-	items, err := docstore.Open[int64, item](t.Context(), engine, child.Spec("items", byBox(), byRequest().Declare()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := boxes.Insert(t.Context(), box{ID: boxID, Owner: owner}); err != nil {
-		t.Fatal(err)
-	}
-	return &set{
-		Parents: &owned.Collection[box]{
-			Documents:  boxes,
-			Owner:      func(b *box) int64 { return b.Owner },
-			OwnerField: "owner",
-			NotFound:   func(id int64) *apierror.Error { return apierror.NotFound("NO_BOX", "no box %d", id) },
-			NotOwner:   func(int64) *apierror.Error { return apierror.NotOwner("no") },
-		},
-		Children: items, IDs: id.NewSource(time.Now),
-		Latest:      func(b *box) *int64 { return &b.Latest },
-		LatestField: "latest",
-		ByParent:    byBox(),
-		ParentOf:    func(i *item) int64 { return i.BoxID },
-		NoChild:     func(id int64) *apierror.Error { return apierror.NotFound("NO_ITEM", "no item %d", id) },
-	}
+	engine.Engine = newFile(t)
+	return cratesOn(t, engine, time.Hour)
 }
 
 func add(t *testing.T, s *set, actor int64, requestID, text string) (item, error) {
@@ -128,22 +84,6 @@ func reasonOf(err error) string {
 	return fmt.Sprint(err)
 }
 
-func TestARetriedRequestReturnsTheFirstChild(t *testing.T) {
-	s := newSet(t)
-	first, err := add(t, s, owner, "r1", "first")
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := add(t, s, owner, "r1", "first")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if again != first {
-		t.Errorf("got %+v, want %+v", again, first)
-	}
-	check(t, s, 1)
-}
-
 func TestAReusedRequestIDIsRefused(t *testing.T) {
 	s := newSet(t)
 	var group sync.WaitGroup
@@ -164,140 +104,6 @@ func TestAReusedRequestIDIsRefused(t *testing.T) {
 		t.Errorf("%d of 16 calls were refused", refused.Load())
 	}
 	check(t, s, 1)
-}
-
-func TestARetryOfAnotherUsersRequestIsRejected(t *testing.T) {
-	s := newSet(t)
-	if _, err := add(t, s, owner, "r1", "first"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := add(t, s, owner+1, "r1", "mine"); reasonOf(err) != "NOT_OWNER" {
-		t.Errorf("got %v", err)
-	}
-}
-
-func TestARetryAfterTheParentsDeletionReportsNotFound(t *testing.T) {
-	s := newSet(t)
-	if _, err := add(t, s, owner, "r1", "first"); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Parents.Documents.Delete(t.Context(), boxID); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := add(t, s, owner, "r1", "first"); reasonOf(err) != "NO_BOX" {
-		t.Errorf("got %v", err)
-	}
-}
-
-func TestConcurrentAddsAreAllStored(t *testing.T) {
-	const adders = 32
-	s := newSet(t)
-	var group sync.WaitGroup
-	for i := range adders {
-		group.Go(func() {
-			if _, err := add(t, s, owner, "", fmt.Sprint(i)); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	group.Wait()
-	check(t, s, adders)
-}
-
-func TestConcurrentRetriesCreateOneChild(t *testing.T) {
-	s := newSet(t)
-	var group sync.WaitGroup
-	for range 16 {
-		group.Go(func() {
-			if _, err := add(t, s, owner, "r1", "same"); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	group.Wait()
-	check(t, s, 1)
-}
-
-func TestConcurrentAddsAndRemovesLeaveTheRest(t *testing.T) {
-	const users = 16
-	s := newSet(t)
-	var group sync.WaitGroup
-	for i := range users {
-		group.Go(func() {
-			added, err := add(t, s, owner, "", fmt.Sprint(i))
-			if err == nil && i%2 == 0 {
-				err = s.Remove(t.Context(), boxID, added.ID, "", func(*box, *item) error { return nil })
-			}
-			if err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	group.Wait()
-	check(t, s, users/2)
-}
-
-func TestARejectedAddLeavesNothingBehind(t *testing.T) {
-	s := newSet(t)
-	if _, err := add(t, s, owner+1, "r1", "mine"); reasonOf(err) != "NOT_OWNER" {
-		t.Errorf("got %v", err)
-	}
-	check(t, s, 0)
-}
-
-func TestAChildIsFoundOnlyUnderItsParent(t *testing.T) {
-	s := newSet(t)
-	added, err := add(t, s, owner, "", "x")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Parents.Documents.Insert(t.Context(), box{ID: boxID + 1, Owner: owner}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Get(t.Context(), boxID+1, added.ID); reasonOf(err) != "NO_ITEM" {
-		t.Errorf("get: %v", err)
-	}
-	if _, err := s.Update(t.Context(), owner, boxID+1, added.ID, "", func(i *item) { i.Text = "y" }); reasonOf(err) != "NO_ITEM" {
-		t.Errorf("update: %v", err)
-	}
-	err = s.Remove(t.Context(), boxID+1, added.ID, "", func(*box, *item) error { return nil })
-	if reasonOf(err) != "NO_ITEM" {
-		t.Errorf("remove: %v", err)
-	}
-	check(t, s, 1)
-}
-
-func TestOfConcurrentRemovalsOfOneChildOneSucceeds(t *testing.T) {
-	s := newSet(t)
-	for range 3 {
-		if _, err := add(t, s, owner, "", "x"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	page, err := s.Page(t.Context(), boxID, 1, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var errs [4]error
-	var group sync.WaitGroup
-	for i := range errs {
-		group.Go(func() {
-			errs[i] = s.Remove(t.Context(), boxID, page.Documents[0].ID, "", func(*box, *item) error { return nil })
-		})
-	}
-	group.Wait()
-	done := 0
-	for _, err := range errs {
-		if err == nil {
-			done++
-		} else if reasonOf(err) != "NO_ITEM" {
-			t.Errorf("got %v", err)
-		}
-	}
-	if done != 1 {
-		t.Errorf("%d removals succeeded", done)
-	}
-	check(t, s, 2)
 }
 
 // Rule 14.10: nobody looks for the children of a parent that never had one.
@@ -329,7 +135,7 @@ func TestAParentThatNeverHadChildrenCostsNoQueryForThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	added := first(1, 1)
-	if err := s.Remove(t.Context(), boxID, added.ID, "", func(*box, *item) error { return nil }); err != nil {
+	if err := s.Remove(t.Context(), boxID, added.ID, "", func(*crate, *item) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	first(0, 1)

@@ -11,17 +11,18 @@ import (
 	"github.com/waybook/waybook/internal/id"
 )
 
-// The children of a parent are in the order in which they were added (rules 4.11, 5.9, 14.1), although the
-// clocks of processes differ. So the parent holds the highest id of its children so far. A write raises it
-// before a child is stored, and an id is used only if it is above all before. Calls of one process that add to
-// the same parent at the same time share that write.
+// The children of a parent are in the order in which they were added (rules 4.11, 5.9, 14.1),
+// although the clocks of processes differ. So the parent holds the highest id of its children so
+// far. A write raises it before a child is stored, and an id is used only if it is above all
+// before. Calls of one process that add to the same parent at the same time share that write.
 
 // raiseTimeout bounds a write that raises the highest id, which may be for several calls.
 const raiseTimeout = 30 * time.Second
 
 // addition is a child whose id a call waits for.
 type addition struct {
-	// after is a lower bound of the id, and taken is how many in a row were taken; see id.Source.Next.
+	// after is a lower bound of the id, and taken is how many in a row were taken; see
+	// id.Source.Next.
 	after int64
 	taken int
 
@@ -30,7 +31,8 @@ type addition struct {
 	err  error
 }
 
-// under says to which parent, and as whom, calls add. 0 stands for a user whom the parent does not name.
+// under says to which parent, and as whom, calls add. 0 stands for a user whom the parent does not
+// name.
 type under struct{ parentID, actorID int64 }
 
 // queue has the additions that wait while ids are drawn for others. It may be used concurrently.
@@ -39,7 +41,8 @@ type queue struct {
 	waiting map[under][]*addition
 }
 
-// enter adds an addition. isFirst is true if nobody draws for it: then the caller begins to.
+// enter adds an addition. isFirst is true if no other caller draws for it: then this one begins
+// to.
 func (q *queue) enter(to under, a *addition) (isFirst bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -108,7 +111,8 @@ func (s *Set[P, C]) drawFor(ctx context.Context, to under, additions []*addition
 		if err != nil {
 			return err
 		}
-		parent, err := s.Parents.RaiseBy(ctx, to.actorID, to.parentID, docstore.Amount{Field: s.LatestField, By: latest}, s.changed())
+		parent, err := s.Parents.RaiseBy(ctx, to.actorID, to.parentID,
+			docstore.Amount{Field: s.LatestField, By: latest}, s.changed())
 		if err == nil && to.actorID == 0 {
 			err = s.Parents.Visible(ctx, &parent, to.parentID)
 		}
@@ -121,7 +125,8 @@ func (s *Set[P, C]) drawFor(ctx context.Context, to under, additions []*addition
 }
 
 // identify draws ids for additions above one, and returns the last.
-func (s *Set[P, C]) identify(ctx context.Context, parentID int64, additions []*addition, after int64) (latest int64, err error) {
+func (s *Set[P, C]) identify(ctx context.Context, parentID int64, additions []*addition,
+	after int64) (latest int64, err error) {
 	if s.Small != nil {
 		return s.identifySmall(ctx, parentID, additions, after)
 	}
@@ -134,8 +139,10 @@ func (s *Set[P, C]) identify(ctx context.Context, parentID int64, additions []*a
 	return after, nil
 }
 
-// identifySmall is identify with small identifiers. All earlier ones are below those that are drawn.
-func (s *Set[P, C]) identifySmall(ctx context.Context, parentID int64, additions []*addition, after int64) (latest int64, err error) {
+// identifySmall is identify with small identifiers. All earlier ones are below those that are
+// drawn.
+func (s *Set[P, C]) identifySmall(ctx context.Context, parentID int64, additions []*addition,
+	after int64) (latest int64, err error) {
 	first, err := s.Small.Next(ctx, len(additions))
 	if err != nil {
 		return 0, err
@@ -143,7 +150,8 @@ func (s *Set[P, C]) identifySmall(ctx context.Context, parentID int64, additions
 	for i, a := range additions {
 		a.id = id.OfOld(first+int64(i), id.PlaceOf(parentID))
 		if a.id <= max(after, a.after) {
-			return 0, fmt.Errorf("the next small identifier is %d, and %d has a child with a higher one", first+int64(i), parentID)
+			return 0, fmt.Errorf("the next small identifier is %d, and %d has a child with a higher one",
+				first+int64(i), parentID)
 		}
 	}
 	return additions[len(additions)-1].id, nil

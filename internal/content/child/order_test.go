@@ -17,8 +17,8 @@ import (
 // onClock returns a set as another process has it, whose clock is ahead.
 func onClock(s *set, ahead time.Duration) *set {
 	return &set{
-		Parents: s.Parents, Children: s.Children, IDs: id.NewSource(func() time.Time { return time.Now().Add(ahead) }),
-		Latest: s.Latest, LatestField: s.LatestField, ByParent: s.ByParent, ParentOf: s.ParentOf, NoChild: s.NoChild,
+		Parents: s.Parents, Children: s.Children, IDs: id.NewSource(func() time.Time { return time.Now().Add(ahead) }), Part: s.Part, Clock: s.Clock,
+		Latest: s.Latest, LatestField: s.LatestField, ByParent: s.ByParent, ParentOf: s.ParentOf, Etag: s.Etag, NoChild: s.NoChild,
 	}
 }
 
@@ -64,7 +64,7 @@ func TestAnIdentifierOfARemovedChildIsNotGivenAgain(t *testing.T) {
 			t.Fatalf("item %d again: %v", i.ID, err)
 		}
 		given[i.ID] = true
-		if err := process.Remove(t.Context(), boxID, i.ID, "", func(*box, *item) error { return nil }); err != nil {
+		if err := process.Remove(t.Context(), boxID, i.ID, "", func(*crate, *item) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -3,7 +3,6 @@ package child_test
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"path/filepath"
 	"testing"
 	"time"
@@ -27,8 +26,6 @@ type crate struct {
 	ContentRevision int64     `bson:"content_revision,omitempty"`
 }
 
-type crates = child.Set[crate, item]
-
 // remote is a store that reads do at the same time, as MongoDB.
 type remote struct{ docstore.Engine }
 
@@ -47,7 +44,7 @@ func boxSpec(settling time.Duration) docstore.Spec {
 }
 
 // cratesOn returns a set as a process has it, with one crate.
-func cratesOn(t *testing.T, engine docstore.Engine, settling time.Duration) *crates {
+func cratesOn(t *testing.T, engine docstore.Engine, settling time.Duration) *set {
 	t.Helper()
 	boxes, err := docstore.Open[int64, crate](t.Context(), remote{engine}, boxSpec(settling))
 	must(t, err)
@@ -57,7 +54,7 @@ func cratesOn(t *testing.T, engine docstore.Engine, settling time.Duration) *cra
 	must(t, err)
 	_, err = docstore.Taken(boxes.Insert(t.Context(), crate{ID: boxID, Owner: owner}))
 	must(t, err)
-	return &crates{
+	return &set{
 		Parents: &owned.Collection[crate]{
 			Documents: boxes, OwnerField: "owner", Aliases: noted, Settling: boxSpec(settling).SettlingTime(),
 			ID:       func(c *crate) int64 { return c.ID },
@@ -84,21 +81,21 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func put(t *testing.T, s *crates) (item, error) {
+func put(t *testing.T, s *set) (item, error) {
 	return s.Add(t.Context(), owner, boxID, docstore.Request{By: byRequest().First(boxID)}, nil,
 		func(id int64, requestKey string) item {
 			return item{ID: id, BoxID: boxID, RequestKey: requestKey, Text: "old"}
 		})
 }
 
-func fill(t *testing.T, s *crates) item {
+func fill(t *testing.T, s *set) item {
 	t.Helper()
 	added, err := put(t, s)
 	must(t, err)
 	return added
 }
 
-func parentOf(t *testing.T, s *crates) crate {
+func parentOf(t *testing.T, s *set) crate {
 	t.Helper()
 	parent, err := s.Parents.Get(t.Context(), boxID)
 	must(t, err)
@@ -119,20 +116,20 @@ func changeOf(t *testing.T, engine docstore.Engine, settling time.Duration) docs
 }
 
 // changesOfAnItem are the calls that change or remove an item that is there.
-func changesOfAnItem() map[string]func(ctx context.Context, s *crates, itemID int64) error {
-	return map[string]func(context.Context, *crates, int64) error{
-		"an update": func(ctx context.Context, s *crates, itemID int64) error {
+func changesOfAnItem() map[string]func(ctx context.Context, s *set, itemID int64) error {
+	return map[string]func(context.Context, *set, int64) error{
+		"an update": func(ctx context.Context, s *set, itemID int64) error {
 			_, err := s.Update(ctx, owner, boxID, itemID, "", func(i *item) { i.Text = "new" })
 			return err
 		},
-		"a removal": func(ctx context.Context, s *crates, itemID int64) error {
+		"a removal": func(ctx context.Context, s *set, itemID int64) error {
 			return s.Remove(ctx, boxID, itemID, "", func(*crate, *item) error { return nil })
 		},
 	}
 }
 
 // expectTold checks that an item is as it was, or that its box has changed since.
-func expectTold(t *testing.T, s *crates, was item, before, after docstore.Moment) {
+func expectTold(t *testing.T, s *set, was item, before, after docstore.Moment) {
 	t.Helper()
 	is, err := s.Get(t.Context(), boxID, was.ID)
 	if reasonOf(err) != "NO_ITEM" {
@@ -165,29 +162,6 @@ func TestACrashBetweenAnyTwoWritesHidesNoChangeFromFollowers(t *testing.T) {
 			})
 		}
 	}
-}
-
-// Primaries fall and others answer late while calls are made and repeated.
-func TestFailoversHideNoChangeFromFollowers(t *testing.T) {
-	storetest.Seeds(t, func(t *testing.T, seed uint64) {
-		random := rand.New(rand.NewPCG(seed, 0))
-		clock := storetest.NewClock(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))
-		store := storetest.NewReplica(t, storetest.ReplicaSettings{Shards: 1 + random.IntN(2), Now: clock.Now})
-		process := store.Process()
-		s := cratesOn(t, process, 0)
-		for _, change := range changesOfAnItem() {
-			was, before := fill(t, s), changeOf(t, process, 0)
-			store.Trouble(seed)
-			for range 1 + random.IntN(4) {
-				err := change(t.Context(), s, was.ID)
-				if err != nil && !errors.Is(err, docstore.ErrUnavailable) && reasonOf(err) != "NO_ITEM" {
-					t.Error(err)
-				}
-			}
-			store.Settle()
-			expectTold(t, s, was, before, changeOf(t, process, 0))
-		}
-	})
 }
 
 // A follower may come between a touch and a write that takes longer, and its caller does not know whether it is done.

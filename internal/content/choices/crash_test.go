@@ -17,14 +17,14 @@ func newMarked(parentID, userID int64, value int32) choices.Choice {
 	return choices.Choice{ID: choices.IDOf(parentID, userID), ParentID: parentID, Wanted: value, Mark: choices.Marked}
 }
 
-func insertMarked(t tb, c *counter, userID int64, value int32) {
+func insertMarked(t testing.TB, c *counter, userID int64, value int32) {
 	t.Helper()
 	must(t, c.Choices.Insert(t.Context(), newMarked(voteID, userID, value)))
 }
 
 // insertMany stores choices of users, from 1 on, whose processes crashed before they counted them, or before they settled
 // every third of them.
-func insertMany(t tb, c *counter, users int) {
+func insertMany(t testing.TB, c *counter, users int) {
 	t.Helper()
 	cast := make([]choices.Choice, users)
 	for i := range cast {
@@ -39,7 +39,7 @@ func insertMany(t tb, c *counter, users int) {
 }
 
 // crashDuring lets a process crash in the middle of what it does.
-func crashDuring(t tb, engine docstore.Engine, writes int, do func(*counter) error) {
+func crashDuring(t testing.TB, engine docstore.Engine, writes int, do func(*counter) error) {
 	t.Helper()
 	store, _ := storetest.NewMortal(engine, writes, storetest.Happened)
 	if err := do(openCounter(t, store)); !errors.Is(err, storetest.ErrBroken) {
@@ -115,7 +115,7 @@ func crashAt(
 }
 
 // remove removes a counter's vote, so that the store may be used again.
-func remove(t tb, c *counter) {
+func remove(t testing.TB, c *counter) {
 	t.Helper()
 	must(t, c.RemoveAll(t.Context(), voteID))
 	must(t, c.Parents.Documents.Delete(t.Context(), voteID))

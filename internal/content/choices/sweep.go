@@ -17,8 +17,8 @@ const (
 	maxMarked = 10_000
 )
 
-// Sweep counts the choices whose calls have ended before they did. It continues after a parent that fails, and returns all
-// failures.
+// Sweep counts the choices whose calls have ended before they did. It continues after a parent
+// that fails, and returns all failures.
 func (c *Counter[P]) Sweep(ctx context.Context) error {
 	before, err := c.marked(ctx, byMark().Is(Marked).Everywhere())
 	if err != nil || len(before) == 0 {
@@ -58,13 +58,15 @@ func (c *Counter[P]) marked(ctx context.Context, where docstore.Where) (map[stri
 	return found, nil
 }
 
-// finish counts marked choices of a parent whose calls have ended. A deleted parent is left to the sweep of the deleted.
+// finish counts marked choices of a parent whose calls have ended. A deleted parent is left to the
+// sweep of the deleted.
 func (c *Counter[P]) finish(ctx context.Context, parentID int64, left []Choice) error {
 	parent, err := c.Parents.Documents.Get(ctx, parentID, docstore.Linearizable)
 	round := *c.Round(&parent)
 	mustRecount := round%2 == 1
 	for _, choice := range left {
-		// A mark that is taken before the parent is counted shows that this is to be done until it is.
+		// A mark that is taken before the parent is counted shows that this is to be done until it
+		// is.
 		if err == nil && choice.mayBeCounted(round) {
 			choice, err = c.take(ctx, choice.ID, odd(round))
 			mustRecount = mustRecount || choice.Mark == Marked
@@ -82,7 +84,8 @@ func (c *Counter[P]) finish(ctx context.Context, parentID int64, left []Choice) 
 	waiting, err := c.marked(ctx, under(byMark().Is(Marked), parentID))
 	for _, choice := range waiting {
 		if err == nil && !choice.mayBeCounted(round) {
-			_, err = c.Put(ctx, parentID, choice.UserID(), func(_ *P, present int32) (int32, error) { return present, nil })
+			_, err = c.put(ctx, parentID, choice.UserID(),
+				func(_ *P, present int32) (int32, error) { return present, nil })
 		}
 	}
 	return err
@@ -94,8 +97,9 @@ func odd(round int64) int64 { return round + 1 + round%2 }
 // errOvertaken reports that another process has begun to count a parent.
 var errOvertaken = errors.New("another process counts the choices")
 
-// Recount makes the numbers of a parent those of the choices under it, without the marked ones, and returns the parent's
-// round after that. Calls may go on meanwhile. Errors: docstore.ErrNotFound.
+// Recount makes the numbers of a parent those of the choices under it, without the marked ones,
+// and returns the parent's round after that. Calls may go on meanwhile. Errors:
+// docstore.ErrNotFound.
 func (c *Counter[P]) Recount(ctx context.Context, parentID int64) (round int64, err error) {
 	parent, err := c.Parents.Documents.Update(ctx, parentID, func(parent *P) error {
 		*c.Round(parent) = odd(*c.Round(parent))

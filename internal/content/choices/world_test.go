@@ -1,7 +1,6 @@
 package choices_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -36,30 +35,16 @@ type counter = choices.Counter[vote]
 // numbers are the numbers of a vote.
 type numbers = [choiceCount]int64
 
-// tb is the part of testing.TB that a *rapid.T has too.
-type tb interface {
-	Helper()
-	Context() context.Context
-	Error(...any)
-	Errorf(string, ...any)
-	Fatal(...any)
-}
-
 func newStore(t testing.TB) docstore.Engine {
 	t.Helper()
-	return newStoreIn(t, storetest.FastDirectory(t))
-}
-
-func newStoreIn(t testing.TB, directory string) docstore.Engine {
-	t.Helper()
-	engine, err := embedded.Open(t.Context(), filepath.Join(directory, "store.db"))
+	engine, err := embedded.Open(t.Context(), filepath.Join(storetest.FastDirectory(t), "store.db"))
 	must(t, err)
 	t.Cleanup(func() { must(t, engine.Close()) })
 	return engine
 }
 
 // newCounter returns a counter with one vote.
-func newCounter(t tb, engine docstore.Engine) *counter {
+func newCounter(t testing.TB, engine docstore.Engine) *counter {
 	t.Helper()
 	votes := openCounter(t, engine)
 	must(t, votes.Parents.Documents.Insert(t.Context(), vote{ID: voteID}))
@@ -67,7 +52,7 @@ func newCounter(t tb, engine docstore.Engine) *counter {
 }
 
 // openCounter returns a counter over a store, as another process has it.
-func openCounter(t tb, engine docstore.Engine) *counter {
+func openCounter(t testing.TB, engine docstore.Engine) *counter {
 	t.Helper()
 	votes, err := docstore.Open[int64, vote](t.Context(), engine, docstore.Spec{Name: "votes", ID: docstore.Int64, Sharding: docstore.ByPlace, Scheme: id.Scheme{}})
 	must(t, err)
@@ -94,14 +79,14 @@ func openCounter(t tb, engine docstore.Engine) *counter {
 	}
 }
 
-func must(t tb, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-func put(t tb, c *counter, userID int64, value int32) vote {
+func put(t testing.TB, c *counter, userID int64, value int32) vote {
 	t.Helper()
 	parent, err := c.Put(t.Context(), voteID, userID, choices.Always[vote](value))
 	must(t, err)
@@ -120,7 +105,7 @@ func ballot(value int32) choices.Decision[vote] {
 	}
 }
 
-func stored(t tb, c *counter) vote {
+func stored(t testing.TB, c *counter) vote {
 	t.Helper()
 	parent, err := c.Parents.Get(t.Context(), voteID)
 	must(t, err)
@@ -128,7 +113,7 @@ func stored(t tb, c *counter) vote {
 }
 
 // all returns the stored choices.
-func all(t tb, c *counter) (found []choices.Choice) {
+func all(t testing.TB, c *counter) (found []choices.Choice) {
 	t.Helper()
 	query := docstore.Query{Where: docstore.All(docstore.IDIndex).Everywhere(), Limit: 1000}
 	for batch, err := range c.Choices.Batches(t.Context(), query) {
@@ -139,7 +124,7 @@ func all(t tb, c *counter) (found []choices.Choice) {
 }
 
 // wanted returns the numbers of the stored choices.
-func wanted(t tb, c *counter) (want numbers) {
+func wanted(t testing.TB, c *counter) (want numbers) {
 	t.Helper()
 	for _, choice := range all(t, c) {
 		if choice.Wanted != choices.None {
@@ -150,12 +135,12 @@ func wanted(t tb, c *counter) (want numbers) {
 }
 
 // expectExact checks that all choices are counted.
-func expectExact(t tb, c *counter) {
+func expectExact(t testing.TB, c *counter) {
 	t.Helper()
 	if got, want := stored(t, c).Numbers, wanted(t, c); got != want {
 		t.Errorf("numbers %v, want %v", got, want)
 	}
-	findings, err := c.Constraint().Check(t.Context(), integrity.Look, func(string, int64) {})
+	findings, err := c.Constraint().Check(t.Context(), integrity.Look, func(int) {})
 	must(t, err)
 	if len(findings) > 0 {
 		t.Errorf("a check found %+v", findings)
@@ -163,7 +148,7 @@ func expectExact(t tb, c *counter) {
 }
 
 // expectTidy checks that all choices are counted, that none has a mark, and that no round is left open.
-func expectTidy(t tb, c *counter) {
+func expectTidy(t testing.TB, c *counter) {
 	t.Helper()
 	indexed, err := c.Choices.Count(t.Context(), docstore.All("mark").Everywhere())
 	must(t, err)

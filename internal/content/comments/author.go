@@ -41,7 +41,8 @@ func (s *Set[P]) ListCommentsByAuthor(
 	return reply, nil
 }
 
-// RemoveCommentsByAuthor removes an author's comments under one document, as its owner may, or under all.
+// RemoveCommentsByAuthor removes an author's comments under one document, as its owner may, or
+// under all.
 func (s *Set[P]) RemoveCommentsByAuthor(
 	ctx context.Context, request *commentv1.RemoveCommentsByAuthorRequest,
 ) (*commentv1.RemoveCommentsByAuthorResponse, error) {
@@ -74,8 +75,8 @@ func (s *Set[P]) RemoveCommentsByAuthor(
 	return &commentv1.RemoveCommentsByAuthorResponse{RemovedCount: removed.Load(), HasMore: page.Next != ""}, nil
 }
 
-// removeAny removes a comment, whoever asks, and reports whether it did. The document that it belongs to may be gone, or
-// another call may remove it.
+// removeAny removes a comment of any author, and reports whether it did. The document that it
+// belongs to may be gone, or another call may remove it.
 func (s *Set[P]) removeAny(ctx context.Context, comment Comment) (isRemoved bool, err error) {
 	err = s.RemoveForced(ctx, comment.ParentID, comment.ID)
 	if failed := apierror.From(err); failed == nil || failed.Kind != codes.NotFound {

@@ -67,8 +67,8 @@ func byRequest() docstore.Index3[int64, int64, string] {
 // byAuthor orders the comments by their authors.
 func byAuthor() docstore.Index1[int64] { return docstore.Index1[int64]{Name: "author", A: "author_id"} }
 
-// Set holds the comments under documents of type P, and implements CommentService for them. Its fields do not change
-// after creation. It may be used concurrently.
+// Set holds the comments under documents of type P, and implements CommentService for them. Its
+// fields do not change after creation. It may be used concurrently.
 type Set[P any] struct {
 	commentv1.UnimplementedCommentServiceServer
 	*child.Set[P, Comment]
@@ -85,10 +85,12 @@ func ParentOf(comment *Comment) int64 { return comment.ParentID }
 func RequestKey(comment *Comment) string { return comment.RequestKey }
 
 // AddComment adds a comment.
-func (s *Set[P]) AddComment(ctx context.Context, request *commentv1.AddCommentRequest) (*commentv1.AddCommentResponse, error) {
+func (s *Set[P]) AddComment(ctx context.Context,
+	request *commentv1.AddCommentRequest) (*commentv1.AddCommentResponse, error) {
 	_, parentID := parent.Of(request)
 	authorID := request.GetAuthorId()
-	asked := docstore.Request{By: byRequest().Second(parentID, authorID), ID: request.GetRequestId(), Digest: service.Digest(request)}
+	asked := docstore.Request{By: byRequest().Second(parentID, authorID), ID: request.GetRequestId(),
+		Digest: service.Digest(request)}
 	mayComment := func() error {
 		if _, err := s.Profiles.Require(ctx, authorID); err != nil {
 			return err
@@ -121,7 +123,8 @@ func (s *Set[P]) AddComment(ctx context.Context, request *commentv1.AddCommentRe
 }
 
 // ReplyToComment sets the owner's reply to a comment.
-func (s *Set[P]) ReplyToComment(ctx context.Context, request *commentv1.ReplyToCommentRequest) (*commentv1.ReplyToCommentResponse, error) {
+func (s *Set[P]) ReplyToComment(ctx context.Context,
+	request *commentv1.ReplyToCommentRequest) (*commentv1.ReplyToCommentResponse, error) {
 	_, parentID := parent.Of(request)
 	if err := s.refuse(parentID, request.GetActorId()); err != nil {
 		return nil, err
@@ -138,7 +141,8 @@ func (s *Set[P]) ReplyToComment(ctx context.Context, request *commentv1.ReplyToC
 }
 
 // RemoveComment removes a comment. Only its author and the owner of the document may do so.
-func (s *Set[P]) RemoveComment(ctx context.Context, request *commentv1.RemoveCommentRequest) (*commentv1.RemoveCommentResponse, error) {
+func (s *Set[P]) RemoveComment(ctx context.Context,
+	request *commentv1.RemoveCommentRequest) (*commentv1.RemoveCommentResponse, error) {
 	_, parentID := parent.Of(request)
 	err := s.Remove(ctx, parentID, request.GetCommentId(), "", func(parent *P, comment *Comment) error {
 		if request.GetActorId() == comment.AuthorID {
@@ -153,16 +157,19 @@ func (s *Set[P]) RemoveComment(ctx context.Context, request *commentv1.RemoveCom
 }
 
 // ListComments returns a page of the comments under a document.
-func (s *Set[P]) ListComments(ctx context.Context, request *commentv1.ListCommentsRequest) (*commentv1.ListCommentsResponse, error) {
+func (s *Set[P]) ListComments(ctx context.Context,
+	request *commentv1.ListCommentsRequest) (*commentv1.ListCommentsResponse, error) {
 	_, parentID := parent.Of(request)
-	page, err := s.Page(ctx, parentID, service.PageSize(request.GetPageSize(), FirstPage, service.MaxPage), request.GetPageToken())
+	page, err := s.Page(ctx, parentID, service.PageSize(request.GetPageSize(), FirstPage, service.MaxPage),
+		request.GetPageToken())
 	if err != nil {
 		return nil, err
 	}
 	return &commentv1.ListCommentsResponse{Comments: s.showAll(ctx, page.Documents), NextPageToken: page.Next}, nil
 }
 
-// First returns the first page of the comments under a document, without those of hidden users. See child.Set.
+// First returns the first page of the comments under a document, without those of hidden users.
+// See child.Set.
 func (s *Set[P]) First(ctx context.Context, parentID int64, parent *P, limit int) (docstore.Page[Comment], error) {
 	page, err := s.Set.First(ctx, parentID, parent, limit)
 	return s.visible(ctx, page), err
@@ -213,7 +220,8 @@ func Proto(ctx context.Context, comments []Comment, profiles profiles.Shown) []*
 		piece.author.UserId, piece.author.Name, piece.author.IconUrl = comment.AuthorID, author.Name, author.IconURL
 		piece.created.Seconds, piece.created.Nanos = comment.CreateTime.Unix(), int32(comment.CreateTime.Nanosecond())
 		shown[i] = &piece.comment
-		shown[i].CommentId, shown[i].Text, shown[i].OldId = comment.ID, comment.Text, aliases.OldID(comment.ID, comment.RequestKey)
+		shown[i].CommentId, shown[i].Text, shown[i].OldId = comment.ID, comment.Text, aliases.OldID(comment.ID,
+			comment.RequestKey)
 		shown[i].Author, shown[i].CreateTime = &piece.author, &piece.created
 		if comment.Reply != nil {
 			shown[i].Reply = &commentv1.Reply{

@@ -16,15 +16,17 @@ import (
 
 // Limits bound what a user writes under one document. They are flags. The zero value has none.
 type Limits struct {
-	// PerMinute is the rate of comments and replies, with a minute's worth at once. Total is the number of
-	// comments. 0 is no limit.
+	// PerMinute is the rate of comments and replies, with a minute's worth at once. Total is the
+	// number of comments. 0 is no limit.
 	PerMinute, Total int
 }
 
 // Register declares the flags, with their defaults.
 func (l *Limits) Register(flags *flag.FlagSet) {
-	flags.IntVar(&l.PerMinute, "comments-per-minute", 20, "rate limit of a user's comments and replies under one album, entry or landmark, per minute, 0 for none")
-	flags.IntVar(&l.Total, "comments-per-user", 500, "limit of a user's comments under one album, entry or landmark, 0 for none")
+	flags.IntVar(&l.PerMinute, "comments-per-minute", 20,
+		"rate limit of a user's comments and replies under one album, entry or landmark, per minute, 0 for none")
+	flags.IntVar(&l.Total, "comments-per-user", 500,
+		"limit of a user's comments under one album, entry or landmark, 0 for none")
 }
 
 // Check reports a setting out of its range.
@@ -46,7 +48,8 @@ const maxTotal = 10_000
 type limits struct {
 	Limits
 	rate *admission.Rate
-	// written are the comments of an author under a document, from the index of their requests alone.
+	// written are the comments of an author under a document, from the index of their requests
+	// alone.
 	written *docstore.Reader[int64, written]
 }
 
@@ -56,7 +59,8 @@ type written struct {
 
 // Limit sets the limits, before the Set is used.
 func (s *Set[P]) Limit(l Limits) {
-	s.limits = limits{l, admission.NewRate(float64(l.PerMinute)/60, time.Minute, s.Now), docstore.Project[written](s.Children)}
+	s.limits = limits{l, admission.NewRate(float64(l.PerMinute)/60, time.Minute, s.Now),
+		docstore.Project[written](s.Children)}
 }
 
 // refuse returns the error for a comment, or a reply, that exceeds the rate limit.
@@ -65,14 +69,15 @@ func (s *Set[P]) refuse(parentID, authorID int64) error {
 	if wait == 0 {
 		return nil
 	}
-	e := apierror.New(codes.ResourceExhausted, "TOO_MANY_COMMENTS", "too many comments under one document (limit %d a minute); retry after %v",
+	e := apierror.New(codes.ResourceExhausted, "TOO_MANY_COMMENTS",
+		"too many comments under one document (limit %d a minute); retry after %v",
 		s.limits.PerMinute, (wait + time.Second - 1).Truncate(time.Second))
 	e.RetryAfter = wait
 	return e
 }
 
-// refuseMore returns the error for one more comment of an author who has as many as the limit under a
-// document. Calls at the same time may exceed it by their number.
+// refuseMore returns the error for one more comment of an author who has as many as the limit
+// under a document. Calls at the same time may exceed it by their number.
 func (s *Set[P]) refuseMore(ctx context.Context, parentID, authorID int64) error {
 	most := s.limits.Total
 	if most <= 0 {

@@ -1,6 +1,6 @@
-// Package fields copies the fields that its owner gives content between the document and the messages that have them. A
-// kind of content has one list of these fields. What a list lacks does not compile, or is lost, which a test of
-// e2e/operations notices.
+// Package fields copies the fields that its owner gives content between the document and the
+// messages that have them. A kind of content has one list of these fields. What a list lacks does
+// not compile, or is lost, which a test of e2e/operations notices.
 package fields
 
 import (
@@ -8,8 +8,8 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// Messages are those that have the fields: of a reply, of the requests that create and change the content, and of a record
-// that moves in. A copy is about one of them; the others are empty.
+// Messages are those that have the fields: of a reply, of the requests that create and change the
+// content, and of a record that moves in. A copy is about one of them; the others are empty.
 type Messages[Shown, Create, Update, Record any] struct {
 	Shown  *Shown
 	Create *Create
@@ -35,15 +35,16 @@ func (l List[P, S, C, U, R]) Show(document *P, to *S) {
 	l.each(Copy{way: toReply}, document, m)
 }
 
-// Create copies the fields of a request to a new document. An optional one that is not set leaves the document's.
+// Create copies the fields of a request to a new document. An optional one that is not set leaves
+// the document's.
 func (l List[P, S, C, U, R]) Create(document *P, from *C) {
 	m := l.none
 	m.Create = from
 	l.each(Copy{way: fromCreate}, document, m)
 }
 
-// Change returns the values of the fields that a request sets, by their names in the store. The document is as it was; it
-// may be empty if the request needs nothing of it.
+// Change returns the values of the fields that a request sets, by their names in the store. The
+// document is as it was; it may be empty if the request needs nothing of it.
 func (l List[P, S, C, U, R]) Change(was *P, from *U) map[string]any {
 	m, set := l.none, map[string]any{}
 	m.Update = from
@@ -75,8 +76,8 @@ const (
 	toRecord
 )
 
-// Copy says what to copy. Its functions take the name of a field, in contracts and in the store, and where the document
-// and the messages have it. A nil pointer is a field that is not set.
+// Copy says what to copy. Its functions take the name of a field, in contracts and in the store,
+// and where the document and the messages have it. A nil pointer is a field that is not set.
 type Copy struct {
 	way way
 	// set gets the values of a change.
@@ -99,7 +100,8 @@ func Value[T any](c Copy, name string, document, shown, create, update, record *
 	}
 }
 
-// Number copies a number, or a value of an enumeration. The contract has its bounds, so that it fits into each type.
+// Number copies a number, or a value of an enumeration. The contract has its bounds, so that it
+// fits into each type.
 func Number[D, M, R ~int32 | ~int64](c Copy, name string, document *D, shown, create, update *M, record *R) {
 	switch {
 	case c.way == toReply:
@@ -116,7 +118,8 @@ func Number[D, M, R ~int32 | ~int64](c Copy, name string, document *D, shown, cr
 }
 
 // Message copies a field that is a message M in the contracts, and a D in the store.
-func Message[D, M any](c Copy, name string, document *D, shown **M, create, update *M, record **M, read func(*M) D, write func(D) *M) {
+func Message[D, M any](c Copy, name string, document *D, shown **M, create, update *M, record **M, read func(*M) D,
+	write func(D) *M) {
 	switch {
 	case c.way == toReply:
 		*shown = write(*document)
@@ -131,8 +134,10 @@ func Message[D, M any](c Copy, name string, document *D, shown **M, create, upda
 	}
 }
 
-// Location copies the location of content, which the store has as lat, lng and cell, and a record as lat and lng.
-func Location(c Copy, lat, lng *float64, cell *int64, shown **typev1.Location, create, update *typev1.Location, recordLat, recordLng **float64) {
+// Location copies the location of content, which the store has as lat, lng and cell, and a record
+// as lat and lng.
+func Location(c Copy, lat, lng *float64, cell *int64, shown **typev1.Location, create, update *typev1.Location,
+	recordLat, recordLng **float64) {
 	switch {
 	case c.way == toReply:
 		*shown = &typev1.Location{Lat: *lat, Lng: *lng}

@@ -1,6 +1,7 @@
-// Package integrity checks the constraints between documents of two collections: no child may outlive its parent, and
-// the parent's numbers must be right. It may run during writes. A first pass finds suspects. A suspect becomes a
-// finding only if a second read, which no concurrent write can mislead, confirms it.
+// Package integrity checks the constraints between documents of two collections: no child may
+// outlive its parent, and the parent's numbers must be right. It may run during writes. A first
+// pass finds suspects. A suspect becomes a finding only if a second read, which no concurrent
+// write can mislead, confirms it.
 package integrity
 
 import (
@@ -28,7 +29,8 @@ type Finding struct {
 	Service    string `json:"service,omitempty"`
 	Collection string `json:"collection,omitempty"`
 	Kind       Kind   `json:"kind"`
-	// Count is how many documents or indexes are wrong. Repaired is how many of those were repaired.
+	// Count is how many documents or indexes are wrong. Repaired is how many of those were
+	// repaired.
 	Count    int64 `json:"count"`
 	Repaired int64 `json:"repaired"`
 	// Parents are the ids of some of the parents concerned, the lowest first.
@@ -50,11 +52,12 @@ const (
 
 // Constraint is a rule that parents in one collection and their children in another obey.
 type Constraint struct {
-	// Parents and Children are the names of the collections. Index is that by which the children are read.
+	// Parents and Children are the names of the collections. Index is that by which the children
+	// are read.
 	Parents, Children, Index string
-	// Check reads both collections, page by page, and returns a finding for each kind of fault. It reports to
-	// progress how many documents it has read so far, under the name of the children.
-	Check func(ctx context.Context, mode Mode, progress func(collection string, documents int64)) ([]Finding, error)
+	// Check reads both collections, page by page, and returns a finding for each kind of fault. It
+	// reports to progress how many documents it has read since the last report.
+	Check func(ctx context.Context, mode Mode, progress func(documents int)) ([]Finding, error)
 }
 
 // Numbers are the numbers of children by value.
@@ -67,9 +70,10 @@ type Rule[P any, K docstore.Key, C any] struct {
 	// Under selects the children of a parent, in an index that orders them by their parent's id.
 	Under    func(parentID int64) docstore.Where
 	ParentOf func(*C) int64
-	// Fits reports whether a parent's numbers agree with those of its children. It is true at every moment at which
-	// both are read together. It is nil if the parent has no numbers. Value returns the value that a child of a parent
-	// counts for. Kind is the fault of a parent that does not fit.
+	// Fits reports whether a parent's numbers agree with those of its children. It is true at
+	// every moment at which both are read together. It is nil if the parent has no numbers. Value
+	// returns the value that a child of a parent counts for. Kind is the fault of a parent that
+	// does not fit.
 	Fits  func(*P, Numbers) bool
 	Value func(*P, *C) int32
 	Kind  Kind
@@ -81,8 +85,8 @@ func (r Rule[P, K, C]) Constraint() Constraint {
 }
 
 const (
-	// batchDocuments is how many documents are read at a time. A batch of the longest entries fits into about ten
-	// megabytes.
+	// batchDocuments is how many documents are read at a time. A batch of the longest entries fits
+	// into about ten megabytes.
 	batchDocuments = 100
 	// maxLooks bounds how often a check reads a parent with its children while the parent changes.
 	maxLooks = 8
@@ -91,11 +95,12 @@ const (
 )
 
 // check reads parents and children side by side, both in the order of the parents' ids.
-func (r Rule[P, K, C]) check(ctx context.Context, mode Mode, progress func(string, int64)) ([]Finding, error) {
-	parents, children, read := r.Parents.Documents.Name(), r.Children.Name(), int64(0)
+func (r Rule[P, K, C]) check(ctx context.Context, mode Mode, progress func(int)) ([]Finding, error) {
+	parents, children := r.Parents.Documents.Name(), r.Children.Name()
 	found := []Finding{
 		{Collection: children, Kind: Orphan, Detail: "hang on documents of " + parents + " that are gone"},
-		{Collection: parents, Kind: r.Kind, Detail: "have other numbers than " + children + "; decide which are right"},
+		{Collection: parents, Kind: r.Kind,
+			Detail: "have other numbers than " + children + "; decide which are right"},
 	}
 	orphans, misfits := &found[0], &found[1]
 	everything := func(index string) docstore.Query {
@@ -113,8 +118,8 @@ func (r Rule[P, K, C]) check(ctx context.Context, mode Mode, progress func(strin
 				if err != nil || !isMore {
 					return nil, err
 				}
-				ahead, read = batch, read+int64(len(batch))
-				progress(children, read)
+				ahead = batch
+				progress(len(batch))
 			}
 			if r.Parents.ID(&ahead[0]) >= id {
 				return &ahead[0], nil
@@ -135,8 +140,7 @@ func (r Rule[P, K, C]) check(ctx context.Context, mode Mode, progress func(strin
 		if err != nil {
 			return nil, err
 		}
-		read += int64(len(batch))
-		progress(children, read)
+		progress(len(batch))
 		for i := range batch {
 			parentID := r.ParentOf(&batch[i])
 			parent, err := reach(parentID)
@@ -157,9 +161,10 @@ func (r Rule[P, K, C]) check(ctx context.Context, mode Mode, progress func(strin
 	return slices.DeleteFunc(found, func(f Finding) bool { return f.Count == 0 }), err
 }
 
-// judgeOrphans rechecks children whose parent the first pass did not find. The order of the reads matters. A sweep
-// purges the children of a deleted parent until its tombstone is clear. If the parent is missing and no sweep is still
-// to come, nothing will ever purge the children that are left.
+// judgeOrphans rechecks children whose parent the first pass did not find. The order of the reads
+// matters. A sweep purges the children of a deleted parent until its tombstone is clear. If the
+// parent is missing and no sweep is still to come, nothing will ever purge the children that are
+// left.
 func (r Rule[P, K, C]) judgeOrphans(ctx context.Context, mode Mode, parentID int64, orphans *Finding) error {
 	if exists, err := r.Parents.IsStored(ctx, parentID); err != nil || exists {
 		return err
@@ -179,8 +184,8 @@ func (r Rule[P, K, C]) judgeOrphans(ctx context.Context, mode Mode, parentID int
 	return err
 }
 
-// judge rechecks a parent together with its children, until nobody has changed it meanwhile. It leaves out a parent that
-// changes during every look.
+// judge rechecks a parent together with its children, until no write has changed it meanwhile. It
+// leaves out a parent that changes during every look.
 func (r Rule[P, K, C]) judge(ctx context.Context, parentID int64, misfits *Finding) error {
 	for range maxLooks {
 		before, err := r.Parents.Documents.GetMany(ctx, []int64{parentID})
@@ -188,7 +193,8 @@ func (r Rule[P, K, C]) judge(ctx context.Context, parentID int64, misfits *Findi
 			return err
 		}
 		numbers := Numbers{}
-		for batch, err := range r.Children.Batches(ctx, docstore.Query{Where: r.Under(parentID), Limit: batchDocuments}) {
+		for batch, err := range r.Children.Batches(ctx,
+			docstore.Query{Where: r.Under(parentID), Limit: batchDocuments}) {
 			if err != nil {
 				return err
 			}

@@ -1,12 +1,11 @@
 package integrity_test
 
 import (
+	"math"
 	"reflect"
-	"slices"
 	"sync"
 	"testing"
 
-	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/integrity"
 )
 
@@ -26,65 +25,6 @@ func expectFindings(t *testing.T, got []integrity.Finding, want ...integrity.Fin
 	}
 }
 
-func TestServicesLeaveNothingToFind(t *testing.T) {
-	w := newWorld(t)
-	w.addBox(10, 3, 2)
-	w.addBox(20, 0, 0)
-	w.addBox(30, 250, 1)
-	w.vote(10, 1, 2)
-	w.vote(10, 2, choices.None)
-	w.removeItem(w.addItem(20))
-	w.addBox(40, 2, 2)
-	must(t, w.boxes.DeleteBy(t.Context(), owner, 40, ""))
-	before := w.contents()
-	expectFindings(t, w.check(integrity.Look))
-	expectFindings(t, w.check(integrity.Repair))
-	if !reflect.DeepEqual(w.contents(), before) {
-		t.Error("the check changed the store")
-	}
-}
-
-func TestOrphansAreFoundAndRemoved(t *testing.T) {
-	w := newWorld(t)
-	// Orphans before, between and after the remaining boxes, and one box with more than a
-	// batch of them.
-	w.addBox(10, 120, 3)
-	w.addBox(20, 2, 2)
-	w.addBox(30, 1, 1)
-	w.addBox(40, 5, 1)
-	w.addBox(50, 4, 4)
-	for _, id := range []int64{10, 30, 50} {
-		w.lose(id)
-	}
-	damaged := w.contents()
-	lost := []int64{10, 30, 50}
-	expectFindings(t, w.check(integrity.Look),
-		integrity.Finding{Kind: integrity.Orphan, Collection: "items", Count: 125, Parents: lost},
-		integrity.Finding{Kind: integrity.Orphan, Collection: "choices", Count: 8, Parents: lost})
-	if !reflect.DeepEqual(w.contents(), damaged) {
-		t.Error("a check with Look changed the store")
-	}
-	expectFindings(t, w.check(integrity.Repair),
-		integrity.Finding{Kind: integrity.Orphan, Collection: "items", Count: 125, Repaired: 125, Parents: lost},
-		integrity.Finding{Kind: integrity.Orphan, Collection: "choices", Count: 8, Repaired: 8, Parents: lost})
-	expectFindings(t, w.check(integrity.Look))
-	left := w.contents()
-	if !reflect.DeepEqual(left["boxes"], damaged["boxes"]) || len(left["items"]) != 7 || len(left["choices"]) != 3 {
-		t.Errorf("the store has %v", left)
-	}
-}
-
-func TestACheckContinuesAfterOrphans(t *testing.T) {
-	w := newWorld(t)
-	w.addBox(10, 2, 0)
-	w.addBox(20, 3, 1)
-	w.lose(10)
-	w.tamper(20, func(b *box) { b.Numbers[0]++ })
-	expectFindings(t, w.check(integrity.Look),
-		integrity.Finding{Kind: integrity.Orphan, Collection: "items", Count: 2, Parents: []int64{10}},
-		integrity.Finding{Kind: integrity.WrongTally, Collection: "boxes", Count: 1, Parents: []int64{20}})
-}
-
 func TestAWrongTallyIsFoundAndNotRepaired(t *testing.T) {
 	for name, damage := range map[string]func(w *world){
 		"a number too high":                func(w *world) { w.tamper(10, func(b *box) { b.Numbers[1]++ }) },
@@ -98,40 +38,13 @@ func TestAWrongTallyIsFoundAndNotRepaired(t *testing.T) {
 			w.addBox(10, 0, 3)
 			w.addBox(20, 0, 0)
 			damage(w)
-			damaged := w.contents()
 			for _, mode := range []integrity.Mode{integrity.Look, integrity.Repair} {
 				got := w.check(mode)
 				if len(got) != 1 || got[0].Kind != integrity.WrongTally || got[0].Count != 1 || got[0].Repaired != 0 {
 					t.Errorf("got %+v", got)
 				}
 			}
-			if !reflect.DeepEqual(w.contents(), damaged) {
-				t.Error("the check changed the store")
-			}
 		})
-	}
-}
-
-func TestAFindingNamesAFewParentsAndCountsAll(t *testing.T) {
-	w := newWorld(t)
-	for id := range int64(25) {
-		w.addBox(id+1, 2, 0)
-		w.lose(id + 1)
-	}
-	expectFindings(t, w.check(integrity.Look),
-		integrity.Finding{Kind: integrity.Orphan, Collection: "items", Count: 50, Parents: []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}})
-}
-
-func TestProgressCoversBothCollections(t *testing.T) {
-	w := newWorld(t)
-	w.addBox(10, 150, 0)
-	var seen []int64
-	_, err := w.items.Constraint().Check(t.Context(), integrity.Look, func(_ string, documents int64) {
-		seen = append(seen, documents)
-	})
-	must(t, err)
-	if want := []int64{1, 101, 151}; !slices.Equal(seen, want) {
-		t.Errorf("got %v, want %v", seen, want)
 	}
 }
 
@@ -205,4 +118,23 @@ func TestACheckDuringWritesFindsNothing(t *testing.T) {
 		expectFindings(t, w.check(integrity.Repair))
 	}
 	expectFindings(t, w.check(integrity.Look))
+}
+
+// A parent with many choices that changes between any two reads of them cannot be
+// checked. The check leaves it out and goes on.
+func TestACheckOfAHotParentEnds(t *testing.T) {
+	for mode, verb := range map[integrity.Mode]string{integrity.Look: "a look", integrity.Repair: "a repair"} {
+		t.Run(verb, func(t *testing.T) {
+			w := newWorld(t)
+			w.addBox(10, 0, 150)
+			w.addBox(20, 0, 3)
+			w.tamper(20, func(b *box) { b.Numbers[0]++ })
+			w.tamper(10, func(b *box) { b.Numbers[0]++ })
+			w.store.before("choices", math.MaxInt, func() { w.tamper(10, func(b *box) { b.Latest++ }) })
+			findings, err := w.votes.Constraint().Check(t.Context(), mode, func(int) {})
+			must(t, err)
+			expectFindings(t, findings,
+				integrity.Finding{Kind: integrity.WrongTally, Collection: "boxes", Count: 1, Parents: []int64{20}})
+		})
+	}
 }

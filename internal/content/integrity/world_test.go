@@ -179,13 +179,6 @@ func (w *world) sweep() {
 	}))
 }
 
-// lose deletes a box in such a way that nothing purges what belongs to it.
-func (w *world) lose(boxID int64) {
-	w.t.Helper()
-	must(w.t, w.boxes.Documents.Delete(w.t.Context(), boxID))
-	must(w.t, w.boxes.Documents.Sweep(w.t.Context(), keptTime, nil))
-}
-
 // sweepBeforeThird ends all deletions before the third read of a check: it has read the boxes and one
 // box again, and asks next whether a sweep is to come.
 func (w *world) sweepBeforeThird() {
@@ -206,30 +199,11 @@ func (w *world) tamper(id int64, change func(*box)) {
 func (w *world) check(mode integrity.Mode) (all []integrity.Finding) {
 	w.t.Helper()
 	for _, constraint := range []integrity.Constraint{w.items.Constraint(), w.votes.Constraint()} {
-		findings, err := constraint.Check(w.t.Context(), mode, func(string, int64) {})
+		findings, err := constraint.Check(w.t.Context(), mode, func(int) {})
 		must(w.t, err)
 		all = append(all, findings...)
 	}
 	return all
-}
-
-// contents returns all documents of the store.
-func (w *world) contents() map[string][]any {
-	w.t.Helper()
-	all := map[string][]any{}
-	gather(w, w.boxes.Documents, all)
-	gather(w, w.items.Children, all)
-	gather(w, w.votes.Choices, all)
-	return all
-}
-
-func gather[K docstore.Key, T any](w *world, c *docstore.Collection[K, T], into map[string][]any) {
-	for batch, err := range c.Batches(w.t.Context(), docstore.Query{Where: docstore.All(docstore.IDIndex).Everywhere(), Limit: 1000}) {
-		must(w.t, err)
-		for _, document := range batch {
-			into[c.Name()] = append(into[c.Name()], document)
-		}
-	}
 }
 
 // watched is a store that runs a function just before each of the next reads of one

@@ -16,6 +16,7 @@ import (
 	"github.com/waybook/waybook/internal/content/photos"
 	"github.com/waybook/waybook/internal/docstore"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 )
 
 // children are the photos or the comments of a call.
@@ -24,6 +25,8 @@ type children[P, D any] struct {
 	set   *child.Set[P, D]
 	form  Form[D]
 	items []*item[D]
+	// parents are those of the items, by identifier. store sets them.
+	parents map[int64]*P
 }
 
 func (c *children[P, D]) take(record *moveinv1.Record, result *moveinv1.Result, oldID, parentOldID string) {
@@ -37,8 +40,8 @@ func (c *children[P, D]) store(ctx context.Context, isDry bool) error {
 	if len(c.items) == 0 {
 		return nil
 	}
-	parents, err := resolve(ctx, c.mover, c.items)
-	if err != nil {
+	var err error
+	if c.parents, err = resolve(ctx, c.mover, c.items); err != nil {
 		return err
 	}
 	items := open(c.items)
@@ -60,7 +63,7 @@ func (c *children[P, D]) store(ctx context.Context, isDry bool) error {
 		return documents.insert(ctx, items, isDry)
 	}
 	began := time.Now()
-	changed, err := c.raise(ctx, items, parents)
+	changed, err := c.raise(ctx, items)
 	if err == nil {
 		err = documents.insert(ctx, items, isDry)
 	}
@@ -96,21 +99,22 @@ func (c *children[P, D]) withoutRemoved(ctx context.Context, items []*item[D]) (
 // raisesAtOnce is how many parents are raised at a time, each alone.
 const raisesAtOnce = 16
 
-// raise raises the highest ids of the parents of children that are not stored, which tells followers of the parents that
-// they change. It returns those parents.
-func (c *children[P, D]) raise(ctx context.Context, items []*item[D], parents map[int64]*P) (changed []int64, err error) {
+// raise raises the highest ids of the parents of children that are not stored, which tells
+// followers of the parents that they change. It returns those parents.
+func (c *children[P, D]) raise(ctx context.Context, items []*item[D]) (changed []int64, err error) {
 	highest := map[int64]int64{}
 	for _, each := range items {
 		if each.stored == nil {
 			highest[each.parentID] = each.id // they are in order
 		}
 	}
-	// A parent that needs no more than to be touched is raised as well: what was read of it may be undone by a failover.
+	// A parent that needs no more than to be touched is raised as well: what was read of it may be
+	// undone by a failover.
 	var raised []int64
 	alone := map[int64]bool{} // to be raised alone
 	for parentID, latest := range highest {
 		changed, alone[parentID] = append(changed, parentID), true
-		if *c.set.Latest(parents[parentID]) < latest {
+		if *c.set.Latest(c.parents[parentID]) < latest {
 			raised = append(raised, parentID)
 		}
 	}
@@ -129,7 +133,8 @@ func (c *children[P, D]) raise(ctx context.Context, items []*item[D], parents ma
 	for parentID, isAlone := range alone {
 		if isAlone {
 			raising.Go(func() error {
-				_, err := c.set.Parents.RaiseBy(within, 0, parentID, docstore.Amount{Field: c.set.LatestField, By: highest[parentID]}, nil)
+				_, err := c.set.Parents.RaiseBy(within, 0, parentID,
+					docstore.Amount{Field: c.set.LatestField, By: highest[parentID]}, nil)
 				return err
 			})
 		}
@@ -149,6 +154,26 @@ var photoForm = Form[photos.Photo]{
 	Record: func(p *photos.Photo) proto.Message { return &moveinv1.Photo{Url: p.URL, Description: p.Description} },
 }
 
+// offerFiles says of the photos of a call that are stored without files how they get them.
+func (m *Mover[P]) offerFiles(pictures *children[P, photos.Photo], isDry bool) {
+	for _, each := range pictures.items {
+		stored := each.stored
+		if stored == nil && !isDry {
+			stored = &each.document
+		}
+		if each.result.GetId() == 0 || stored == nil || stored.File != 0 || stored.URL != each.document.URL {
+			continue
+		}
+		upload := &photov1.UploadStart{ActorId: m.Kind.Owner(pictures.parents[each.parentID]), PhotoId: each.id}
+		if each.record.GetPhoto().GetAlbumId() != "" {
+			upload.Parent = &photov1.UploadStart_AlbumId{AlbumId: each.parentID}
+		} else {
+			upload.Parent = &photov1.UploadStart_PoiId{PoiId: each.parentID}
+		}
+		each.result.Upload = upload
+	}
+}
+
 // commentForm tells how comments are stored.
 var commentForm = Form[comments.Comment]{
 	ID: func(c *comments.Comment) int64 { return c.ID },
@@ -157,12 +182,14 @@ var commentForm = Form[comments.Comment]{
 	},
 	Document: func(record *moveinv1.Record) comments.Comment {
 		given := record.GetComment()
-		document := comments.Comment{AuthorID: given.GetAuthorId(), CreateTime: Time(given.GetCreateTime()), Text: given.GetText()}
+		document := comments.Comment{AuthorID: given.GetAuthorId(), CreateTime: Time(given.GetCreateTime()),
+			Text: given.GetText()}
 		if given.GetAuthorId() == 0 {
 			document.Guest = &comments.Guest{Name: given.GetAuthorName(), IconURL: given.GetAuthorIconUrl()}
 		}
 		if given.GetReply() != "" {
-			document.Reply = &comments.Reply{CreateTime: TimeOr(given.GetReplyTime(), given.GetCreateTime()), Text: given.GetReply()}
+			document.Reply = &comments.Reply{CreateTime: TimeOr(given.GetReplyTime(), given.GetCreateTime()),
+				Text: given.GetReply()}
 		}
 		return document
 	},
@@ -185,9 +212,11 @@ type chosen[P any] struct {
 	items   []*item[choices.MovedIn]
 }
 
-func (c *chosen[P]) take(record *moveinv1.Record, result *moveinv1.Result, userID int64, value int32, parentOldID string) {
+func (c *chosen[P]) take(record *moveinv1.Record, result *moveinv1.Result, userID int64, value int32,
+	parentOldID string) {
 	c.items = append(c.items, &item[choices.MovedIn]{
-		record: record, result: result, parentOldID: parentOldID, document: choices.MovedIn{UserID: userID, Value: value},
+		record: record, result: result, parentOldID: parentOldID,
+		document: choices.MovedIn{UserID: userID, Value: value},
 	})
 }
 

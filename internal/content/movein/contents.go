@@ -69,8 +69,8 @@ func (m *Mover[P]) store(ctx context.Context, items []*item[P], isDry bool) erro
 	return documents.insert(ctx, items, isDry)
 }
 
-// requireOwners refuses content that is not stored and whose owner does not exist, or is another one than that of a call
-// that ended early. What was deleted a short time ago counts as deleted.
+// requireOwners refuses content that is not stored and whose owner does not exist, or is another
+// one than that of a call that ended early. What was deleted a short time ago counts as deleted.
 func (m *Mover[P]) requireOwners(ctx context.Context, items []*item[P]) error {
 	var owners, ids []int64
 	for _, each := range items {
@@ -95,7 +95,8 @@ func (m *Mover[P]) requireOwners(ctx context.Context, items []*item[P]) error {
 		case gone[each.id] != 0:
 			each.setDeleted()
 		case id.PlaceOf(each.id) != each.place:
-			each.refuse("ID_TAKEN", "an earlier call began to store it for another owner; keep that owner, or give it another identifier")
+			each.refuse("ID_TAKEN", "an earlier call began to store it for another owner; keep that owner, or give "+
+				"it another identifier")
 		case missing[m.Kind.Owner(&each.document)]:
 			each.refuse("USER_NOT_FOUND", "there is no user %d", m.Kind.Owner(&each.document))
 		}
@@ -188,7 +189,8 @@ func resolve[P, D any](ctx context.Context, m *Mover[P], items []*item[D]) (pare
 	return parents, nil
 }
 
-// latest returns content by its old identifier, in a state that no later failure undoes. Errors: docstore.ErrNotFound.
+// latest returns content by its old identifier, in a state that no later failure undoes. Errors:
+// docstore.ErrNotFound.
 func (m *Mover[P]) latest(ctx context.Context, oldID string) (found P, err error) {
 	contentID, err := m.Kind.Aliases.Latest(ctx, oldID)
 	if err != nil {

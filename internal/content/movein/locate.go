@@ -17,9 +17,9 @@ type table[D any] struct {
 	keyOf func(*D) string
 }
 
-// locate gives items the identifiers that follow from their old ones, unless they have them, and finds those that are
-// stored. No failure undoes what it finds; what was stored a moment ago may be missing. A text may have one of several
-// identifiers, because two texts may have the same.
+// locate gives items the identifiers that follow from their old ones, unless they have them, and
+// finds those that are stored. No failure undoes what it finds; what was stored a moment ago may
+// be missing. A text may have one of several identifiers, because two texts may have the same.
 func (t table[D]) locate(ctx context.Context, items []*item[D]) error {
 	taken, first := map[int64]bool{}, make(map[string]*item[D], len(items))
 	for _, each := range items {

@@ -1,8 +1,9 @@
-// Package movein stores the records of an old service: content, its photos and comments, and the choices of users,
-// under identifiers that follow from the old ones. It inserts what is not there, and reports what is stored otherwise.
+// Package movein stores the records of an old service: content, its photos and comments, and the
+// choices of users, under identifiers that follow from the old ones. It inserts what is not there,
+// and reports what is stored otherwise.
 //
-// An alias is written before its content, and content before what belongs to it. So a repeated call finds what is
-// missing, wherever an earlier one ended.
+// An alias is written before its content, and content before what belongs to it. So a repeated
+// call finds what is missing, wherever an earlier one ended.
 package movein
 
 import (
@@ -30,8 +31,8 @@ import (
 
 // Form tells how records are stored as documents.
 type Form[T any] struct {
-	// Document returns the document of a record, without an identifier. Record returns the fields of a document that a
-	// record has; it is the inverse, but for identifiers.
+	// Document returns the document of a record, without an identifier. Record returns the fields
+	// of a document that a record has; it is the inverse, but for identifiers.
 	Document func(*moveinv1.Record) T
 	Record   func(*T) proto.Message
 	// Identify gives a document its identifier, its parent, if it has one, and its request key.
@@ -40,8 +41,8 @@ type Form[T any] struct {
 	ID func(*T) int64
 }
 
-// Mover takes the records of a kind of content, whose documents have type P. Its fields do not change
-// after creation. It may be used concurrently.
+// Mover takes the records of a kind of content, whose documents have type P. Its fields do not
+// change after creation. It may be used concurrently.
 type Mover[P any] struct {
 	moveinv1.UnimplementedMoveInServiceServer
 
@@ -52,7 +53,8 @@ type Mover[P any] struct {
 	Content  Form[P]
 	// PlaceOf returns the place of content.
 	PlaceOf func(ownerID int64, requestKey string) id.Place
-	// SetQuoted gives a document the identifier of what it quotes, which it has by an old one; nil if content quotes nothing.
+	// SetQuoted gives a document the identifier of what it quotes, which it has by an old one; nil
+	// if content quotes nothing.
 	SetQuoted func(document *P, quotedID int64, oldID string)
 	// Ballots is nil if the kind has none.
 	Ballots *choices.Counter[P]
@@ -66,8 +68,10 @@ func Open[P any](m *Mover[P]) *Mover[P] {
 	return m
 }
 
-// ResolveOldIds implements MoveInService for old identifiers of the kind, and of what belongs to it.
-func (m *Mover[P]) ResolveOldIds(ctx context.Context, request *moveinv1.ResolveOldIdsRequest) (*moveinv1.ResolveOldIdsResponse, error) {
+// ResolveOldIds implements MoveInService for old identifiers of the kind, and of what belongs to
+// it.
+func (m *Mover[P]) ResolveOldIds(ctx context.Context,
+	request *moveinv1.ResolveOldIdsRequest) (*moveinv1.ResolveOldIdsResponse, error) {
 	ids, err := m.Resolver.find(ctx, request.GetOldIds())
 	return &moveinv1.ResolveOldIdsResponse{Ids: ids}, err
 }
@@ -156,6 +160,7 @@ func (m *Mover[P]) MoveIn(ctx context.Context, request *moveinv1.MoveInRequest) 
 			return nil, conflict(err)
 		}
 	}
+	m.offerFiles(pictures, isDry)
 	return reply, nil
 }
 
@@ -167,7 +172,8 @@ func conflict(err error) error {
 	return err
 }
 
-// Check refuses a record that breaks a rule of its fields. It looks at the content alone, which takes less time.
+// Check refuses a record that breaks a rule of its fields. It looks at the content alone, which
+// takes less time.
 func Check(record *moveinv1.Record, result *moveinv1.Result) (isValid bool) {
 	message := record.ProtoReflect()
 	content := message.WhichOneof(message.Descriptor().Oneofs().Get(0))
@@ -178,8 +184,8 @@ func Check(record *moveinv1.Record, result *moveinv1.Result) (isValid bool) {
 	return len(violations) == 0
 }
 
-// Settle gives a record that is stored its outcome, by what two messages of one type say of it. All fields are compared,
-// so one that the code forgets is always different.
+// Settle gives a record that is stored its outcome, by what two messages of one type say of it.
+// All fields are compared, so one that the code forgets is always different.
 func Settle(result *moveinv1.Result, given, stored proto.Message) {
 	result.Outcome = moveinv1.Outcome_OUTCOME_UNCHANGED
 	left, right := given.ProtoReflect(), stored.ProtoReflect()

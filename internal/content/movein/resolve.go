@@ -18,10 +18,10 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// Resolver replaces old identifiers of one kind of content in requests by those that they stand for. Content
-// costs one read of an alias. A photo or a comment costs none, if its old identifier is at most
-// id.MaxOld: its content names the place. Numbers from id.Lowest on cost nothing, unless nothing was
-// found. It may be used concurrently.
+// Resolver replaces old identifiers of one kind of content in requests by those that they stand
+// for. Content costs one read of an alias. A photo or a comment costs none, if its old identifier
+// is at most id.MaxOld: its content names the place. Numbers from id.Lowest on cost nothing,
+// unless nothing was found. It may be used concurrently.
 type Resolver struct {
 	content typev1.Kind
 	aliases *aliases.Aliases
@@ -33,9 +33,10 @@ type Resolver struct {
 
 // newResolver returns the resolver of the kind that the mover moves in.
 func newResolver[P any](m *Mover[P]) *Resolver {
-	r := &Resolver{content: m.Kind.Kind, aliases: m.Kind.Aliases, keys: map[typev1.Kind]func(context.Context, int64) (string, error){
-		typev1.Kind_KIND_COMMENT: keysOf(m.Kind.Comments.Set),
-	}}
+	r := &Resolver{content: m.Kind.Kind, aliases: m.Kind.Aliases,
+		keys: map[typev1.Kind]func(context.Context, int64) (string, error){
+			typev1.Kind_KIND_COMMENT: keysOf(m.Kind.Comments.Set),
+		}}
 	if m.Kind.Photos != nil {
 		r.keys[typev1.Kind_KIND_PHOTO] = keysOf(m.Kind.Photos.Set)
 	}
@@ -77,10 +78,11 @@ func (r *Resolver) fieldsOf(message protoreflect.MessageDescriptor) []field {
 	return found
 }
 
-// ResolveIDs replaces the old identifiers in a request that are below id.Lowest. If the request has found
-// nothing, it replaces the larger ones, which might have been Waybook's. A number that stands for
-// nothing stays. It reports whether the request has changed.
-func (r *Resolver) ResolveIDs(ctx context.Context, request proto.Message, foundNothing bool) (isChanged bool, err error) {
+// ResolveIDs replaces the old identifiers in a request that are below id.Lowest. If the request
+// has found nothing, it replaces the larger ones, which might have been Waybook's. A number that
+// stands for nothing stays. It reports whether the request has changed.
+func (r *Resolver) ResolveIDs(ctx context.Context, request proto.Message,
+	foundNothing bool) (isChanged bool, err error) {
 	message := request.ProtoReflect()
 	contentID := int64(0)
 	for _, f := range r.fieldsOf(message.Descriptor()) {
@@ -110,7 +112,8 @@ func (r *Resolver) ResolveIDs(ctx context.Context, request proto.Message, foundN
 }
 
 // resolveList replaces the old numbers in a list that names content, with one read.
-func (r *Resolver) resolveList(ctx context.Context, message protoreflect.Message, field protoreflect.FieldDescriptor) error {
+func (r *Resolver) resolveList(ctx context.Context, message protoreflect.Message,
+	field protoreflect.FieldDescriptor) error {
 	list := message.Get(field).List()
 	var oldIDs []string
 	for i := range list.Len() {

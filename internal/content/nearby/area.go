@@ -44,7 +44,8 @@ func (p point) onSphere() s2.Point { return s2.PointFromLatLng(s2.LatLngFromDegr
 
 // area is where a search looks.
 type area interface {
-	// Locate returns a place's distance from the middle in metres, and whether the place is in the area.
+	// Locate returns a place's distance from the middle in metres, and whether the place is in the
+	// area.
 	Locate(lat, lng float64) (away float64, isInside bool)
 	// positionOf returns the position of a document in the order of the search.
 	positionOf(Key) position
@@ -69,14 +70,16 @@ func (c Circle) Locate(lat, lng float64) (away float64, isInside bool) {
 	return away, away <= c.radius
 }
 
-// Documents in a circle are in the order of the distances of their cells, to a tenth of a metre, then in that of the index.
+// Documents in a circle are in the order of the distances of their cells, to a tenth of a metre,
+// then in that of the index.
 func (c Circle) positionOf(k Key) position {
 	away := float64(c.center.Distance(cellID(k.Cell).Point())) * earthRadius
 	return position{int64(math.Round(10 * away)), k}
 }
 
 // slack is how far, in metres, cells extend beyond a circle. So rounding never leaves out a
-// document that the exact distance includes. It is far more than rounding needs, and small compared with any search.
+// document that the exact distance includes. It is far more than rounding needs, and small
+// compared with any search.
 const slack = 0.1
 
 // within returns the part of a circle within a radius.
@@ -140,12 +143,13 @@ func (b Box) cells(about int) s2.CellUnion {
 	return all
 }
 
-// mayHold reports whether a document in a cell may be in a box, which was enlarged. Close to a pole, a cell has many
-// longitudes.
+// mayHold reports whether a document in a cell may be in a box, which was enlarged. Close to a
+// pole, a cell has many longitudes.
 func mayHold(enlarged s2.Rect, cell int64) bool {
 	const closeToPole = 89 * math.Pi / 180
 	at := cellID(cell).LatLng()
-	return enlarged.ContainsLatLng(at) || math.Abs(float64(at.Lat)) > closeToPole && enlarged.Lat.Contains(float64(at.Lat))
+	return enlarged.ContainsLatLng(at) ||
+		math.Abs(float64(at.Lat)) > closeToPole && enlarged.Lat.Contains(float64(at.Lat))
 }
 
 // covering covers a region, and possibly more, with about so many cells.

@@ -30,7 +30,8 @@ const nextCell = 2
 // CellField is the field with the cell of a document's place; see CellOf.
 const CellField = "cell"
 
-// Index is that by which documents are found. It orders them so that near ones are mostly together.
+// Index is that by which documents are found. It orders them so that near ones are mostly
+// together.
 type Index struct {
 	// Day is the field with the day from which on a document is published, or empty.
 	Day string
@@ -50,7 +51,8 @@ func (x Index) Declare() docstore.Index {
 type Key struct{ Cell, Day, Category, ID int64 }
 
 func (k Key) compare(other Key) int {
-	return cmp.Or(cmp.Compare(k.Cell, other.Cell), cmp.Compare(k.Day, other.Day), cmp.Compare(k.Category, other.Category), cmp.Compare(k.ID, other.ID))
+	return cmp.Or(cmp.Compare(k.Cell, other.Cell), cmp.Compare(k.Day, other.Day),
+		cmp.Compare(k.Category, other.Category), cmp.Compare(k.ID, other.ID))
 }
 
 // valuesOf returns the fields of a key in the order of the index.
@@ -77,7 +79,8 @@ func (x Index) in(cells s2.CellUnion) docstore.Where {
 	return docstore.All(CellField).Within(append(spans, docstore.Between(from, to))...).Everywhere()
 }
 
-// at selects the documents in a leaf cell that a filter shows, and possibly more. All of them have the same first values.
+// at selects the documents in a leaf cell that a filter shows, and possibly more. All of them have
+// the same first values.
 func (x Index) at(cell int64, f Filter) (where docstore.Where, same int) {
 	where = docstore.All(CellField).And(docstore.ValueOf(cell)).Everywhere()
 	switch {

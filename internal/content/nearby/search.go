@@ -1,5 +1,5 @@
-// Package nearby finds documents by their place on the map: the nearest around a point, and those in
-// a box.
+// Package nearby finds documents by their place on the map: the nearest around a point, and those
+// in a box.
 package nearby
 
 import (
@@ -45,9 +45,10 @@ type Location struct {
 	Owner int64
 }
 
-// New returns the documents of a collection. E has the fields of the index, and keyOf returns them; locationOf returns
-// the location of a result.
-func New[W, E, P any](all *docstore.Collection[int64, W], index Index, keyOf func(*E) Key, shown *docstore.Reader[int64, P], locationOf func(*P) Location) *Documents[P] {
+// New returns the documents of a collection. E has the fields of the index, and keyOf returns
+// them; locationOf returns the location of a result.
+func New[W, E, P any](all *docstore.Collection[int64, W], index Index, keyOf func(*E) Key,
+	shown *docstore.Reader[int64, P], locationOf func(*P) Location) *Documents[P] {
 	reader := docstore.Project[E](all)
 	entries := func(ctx context.Context, query docstore.Query) (keys []Key, err error) {
 		query.MaxBytes = maxBytes
@@ -61,7 +62,8 @@ func New[W, E, P any](all *docstore.Collection[int64, W], index Index, keyOf fun
 		}
 		return keys, nil
 	}
-	return &Documents[P]{index: index, entries: entries, shown: shown.GetMany, locationOf: locationOf, together: all.Together}
+	return &Documents[P]{index: index, entries: entries, shown: shown.GetMany, locationOf: locationOf,
+		together: all.Together}
 }
 
 // Query asks for a page of documents.
@@ -79,8 +81,8 @@ type Query struct {
 type Filter struct {
 	// Category is 0 for all categories.
 	Category int64
-	// Until leaves out the documents of later days; 0 leaves out none. It is not part of page tokens, so a walk
-	// continues past midnight.
+	// Until leaves out the documents of later days; 0 leaves out none. It is not part of page
+	// tokens, so a walk continues past midnight.
 	Until int64
 }
 
@@ -113,13 +115,15 @@ func (p Page[P]) Documents() []P {
 	return documents
 }
 
-// Around returns a page of the documents in a circle, nearest first. A page may be short although another follows; a full
-// one has a token only if something follows. The first of a page may be nearer than the last of the one before by a tenth
-// of a metre. Errors: docstore.ErrBadToken.
+// Around returns a page of the documents in a circle, nearest first. A page may be short although
+// another follows; a full one has a token only if something follows. The first of a page may be
+// nearer than the last of the one before by a tenth of a metre. Errors: docstore.ErrBadToken.
 func (d *Documents[P]) Around(ctx context.Context, circle Circle, query Query) (Page[P], error) {
 	s := search[P]{Documents: d, area: circle, Query: query}
 	page, err := s.page(ctx, s.around)
-	slices.SortFunc(page.Found, func(a, b Found[P]) int { return cmp.Or(cmp.Compare(a.Distance, b.Distance), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(page.Found, func(a, b Found[P]) int {
+		return cmp.Or(cmp.Compare(a.Distance, b.Distance), cmp.Compare(a.ID, b.ID))
+	})
 	return page, err
 }
 
@@ -138,7 +142,8 @@ type search[P any] struct {
 	reads int
 }
 
-// position is a place in the order of a search: by the distance in tenths of a metre, which is 0 in a box, then by the key.
+// position is a place in the order of a search: by the distance in tenths of a metre, which is 0
+// in a box, then by the key.
 type position struct {
 	away int64
 	Key
@@ -148,10 +153,12 @@ func (p position) compare(other position) int {
 	return cmp.Or(cmp.Compare(p.away, other.away), p.Key.compare(other.Key))
 }
 
-// page returns a page of documents, and the token of the next one. next returns the first entries after a position,
-// at most want, and the position up to which these are all; isLast if none follow.
+// page returns a page of documents, and the token of the next one. next returns the first entries
+// after a position, at most want, and the position up to which these are all; isLast if none
+// follow.
 func (s *search[P]) page(
-	ctx context.Context, next func(ctx context.Context, after *position, want int) (found []position, end position, isLast bool, err error),
+	ctx context.Context, next func(ctx context.Context, after *position,
+		want int) (found []position, end position, isLast bool, err error),
 ) (Page[P], error) {
 	var page []Found[P]
 	upTo := func(end string) (Page[P], error) { return Page[P]{page, end, int32(s.reads)}, nil } // #nosec G115 -- a count
@@ -183,7 +190,8 @@ func (s *search[P]) page(
 	}
 }
 
-// exactly reads the documents of entries, and returns those that are still there and in the area, in order.
+// exactly reads the documents of entries, and returns those that are still there and in the area,
+// in order.
 func (s *search[P]) exactly(ctx context.Context, entries []position) (found []Found[P], err error) {
 	for chunk := range slices.Chunk(entries, documentsPerRead) {
 		ids := make([]int64, len(chunk))
@@ -209,7 +217,8 @@ func (s *search[P]) exactly(ctx context.Context, entries []position) (found []Fo
 	return found, nil
 }
 
-// origin returns a hash that ties page tokens to a search, because a position is valid in one area only.
+// origin returns a hash that ties page tokens to a search, because a position is valid in one area
+// only.
 func (s *search[P]) origin() []byte {
 	sum := fnv.New32a()
 	_, _ = fmt.Fprintf(sum, "%T %v %v %v", s.area, s.area, s.Category, s.Until != 0)
@@ -217,11 +226,13 @@ func (s *search[P]) origin() []byte {
 }
 
 func (s *search[P]) tokenOf(p position) string {
-	token, _ := binary.Append(s.origin(), binary.BigEndian, [...]int64{p.away, p.Cell, p.Day, p.Category, p.ID}) // integers do not fail
+	// integers do not fail
+	token, _ := binary.Append(s.origin(), binary.BigEndian, [...]int64{p.away, p.Cell, p.Day, p.Category, p.ID})
 	return docstore.EncodeToken(token)
 }
 
-// parse reads a page token. It fails with docstore.ErrBadToken. The empty token means the start, which is nil.
+// parse reads a page token. It fails with docstore.ErrBadToken. The empty token means the start,
+// which is nil.
 func (s *search[P]) parse(text string) (*position, error) {
 	if text == "" {
 		return nil, nil

@@ -19,8 +19,8 @@ const (
 	leastBatch = 500
 	// firstLimit bounds the entries of the first query of a circle.
 	firstLimit = 1000
-	// fewCells cover a wide circle, manyCells a crowded one. A few large cells would lie mostly outside of what is left of
-	// a circle, while each cell costs a seek.
+	// fewCells cover a wide circle, manyCells a crowded one. A few large cells would lie mostly
+	// outside of what is left of a circle, while each cell costs a seek.
 	fewCells, manyCells = 16, 256
 	// thinnestRing is the least part of a ring's area that is tried after a query of the
 	// ring reached its limit.
@@ -30,7 +30,8 @@ const (
 )
 
 // in reads the entries in a box in the order of the index.
-func (s *search[P]) in(ctx context.Context, after *position, want int) (found []position, end position, isLast bool, err error) {
+func (s *search[P]) in(ctx context.Context, after *position,
+	want int) (found []position, end position, isLast bool, err error) {
 	box := s.area.(Box)
 	limit, enlarged := max(leastBatch, want), box.enlarged()
 	query := docstore.Query{Where: s.index.in(box.cells(boxCells)), Limit: limit, Most: limit}
@@ -77,15 +78,16 @@ type walk[P any] struct {
 
 // around reads the entries in a circle until those beyond them are not wanted.
 //
-// Each step reads, with one query, all that is not yet read within an outer radius. The first step is two queries
-// together, which start at the middle's own cell and go both ways: so it samples the
-// neighbourhood at any density, and reads all of an area with few documents. It mostly has all
-// that a small page wants. Each outer radius follows from the density in the last step. Once enough
-// documents are found, the farthest of them bounds all later steps.
+// Each step reads, with one query, all that is not yet read within an outer radius. The first step
+// is two queries together, which start at the middle's own cell and go both ways: so it samples
+// the neighbourhood at any density, and reads all of an area with few documents. It mostly has all
+// that a small page wants. Each outer radius follows from the density in the last step. Once
+// enough documents are found, the farthest of them bounds all later steps.
 //
 // A query that reaches its limit is not wasted, because no cell is read twice. The next
 // ring is thinner then, its cells are smaller, and the limit is higher.
-func (s *search[P]) around(ctx context.Context, after *position, want int) (found []position, end position, isLast bool, err error) {
+func (s *search[P]) around(ctx context.Context, after *position,
+	want int) (found []position, end position, isLast bool, err error) {
 	circle := s.area.(Circle)
 	w, start := walk[P]{search: s, circle: circle, after: position{away: -1}, want: want}, 0.0
 	maxCells, limit, growth := fewCells, firstLimit+4*want, 2
@@ -125,8 +127,10 @@ func (s *search[P]) around(ctx context.Context, after *position, want int) (foun
 		if end = wholly(inner); s.Filter != (Filter{}) && s.reads >= maxReads && end.away > w.after.away {
 			return w.found[:w.count(end)], end, false, nil
 		}
-		// The next ring should have one and a half times the missing number, and its entries should fit into a query.
-		area := read.AverageArea() * earthRadius * earthRadius / min(1, cells.AverageArea()*earthRadius*earthRadius/(math.Pi*ring))
+		// The next ring should have one and a half times the missing number, and its entries
+		// should fit into a query.
+		area := read.AverageArea() * earthRadius * earthRadius / min(1,
+			cells.AverageArea()*earthRadius*earthRadius/(math.Pi*ring))
 		missing := float64(want - w.count(end))
 		next := min(1.5*missing*area/(float64(shown)+0.5), 0.8*float64(limit)*area/(float64(count)+0.5)) / math.Pi
 		outer = min(bound, math.Sqrt(inner*inner+max(next, least)))
@@ -154,8 +158,10 @@ func (w *walk[P]) count(end position) int {
 }
 
 // read reads entries of cells: from the middle both ways, half as many each, or with one query. It
-// returns the cells of which it read all entries, the number of these, and how many of them the filter shows.
-func (w *walk[P]) read(ctx context.Context, todo s2.CellUnion, limit int, fromMiddle bool) (read s2.CellUnion, count, shown int, err error) {
+// returns the cells of which it read all entries, the number of these, and how many of them the
+// filter shows.
+func (w *walk[P]) read(ctx context.Context, todo s2.CellUnion, limit int,
+	fromMiddle bool) (read s2.CellUnion, count, shown int, err error) {
 	parts := []part{{todo: todo, limit: limit}}
 	if fromMiddle {
 		before, behind := split(todo, CellOf(w.circle.middle.lat, w.circle.middle.lng))
@@ -186,12 +192,14 @@ type part struct {
 	keys         []Key
 }
 
-// query reads a part. If it reaches its limit in the first leaf cell, it reads what is wanted of that.
+// query reads a part. If it reaches its limit in the first leaf cell, it reads what is wanted of
+// that.
 func (w *walk[P]) query(ctx context.Context, p *part) (err error) {
 	if len(p.todo) == 0 {
 		return nil
 	}
-	p.keys, err = w.entries(ctx, docstore.Query{Where: w.index.in(p.todo), Limit: p.limit, Most: p.limit, Descending: p.isDescending})
+	p.keys, err = w.entries(ctx, docstore.Query{Where: w.index.in(p.todo), Limit: p.limit, Most: p.limit,
+		Descending: p.isDescending})
 	if p.reads = len(p.keys); err != nil || p.reads < p.limit {
 		return err
 	}
@@ -212,7 +220,8 @@ func (w *walk[P]) query(ctx context.Context, p *part) (err error) {
 	return nil
 }
 
-// queryCell reads the first entries of a leaf cell that are wanted. No others are, because they are in the order of the search.
+// queryCell reads the first entries of a leaf cell that are wanted. No others are, because they
+// are in the order of the search.
 func (w *walk[P]) queryCell(ctx context.Context, p *part, cell int64) error {
 	where, same := w.index.at(cell, w.Filter)
 	query := docstore.Query{Where: where, Limit: p.limit, Most: p.limit}
@@ -248,7 +257,8 @@ func split(cells s2.CellUnion, at int64) (before, others s2.CellUnion) {
 	return before, s2.CellUnionFromIntersection(cells, s2.CellUnionFromRange(cellID(at), end))
 }
 
-// keep adds those of the entries to found that the search may want, and returns how many the filter shows.
+// keep adds those of the entries to found that the search may want, and returns how many the
+// filter shows.
 func (w *walk[P]) keep(keys []Key) (shown int) {
 	bound := w.bound()
 	var last Key

@@ -12,17 +12,19 @@ import (
 	"github.com/waybook/waybook/internal/platform/apierror"
 )
 
-// ContentRevision is the field of a document that counts how often its owner has changed its content; it is
-// missing until the first time.
+// ContentRevision is the field of a document that counts how often its owner has changed its
+// content; it is missing until the first time.
 const ContentRevision = "content_revision"
 
-// EtagOf returns the etag of a document (AIP-154): how often its content was changed, and when its owner changed
-// it last. The count alone would not do, because a failover may undo a change and give its number to another.
+// EtagOf returns the etag of a document (AIP-154): how often its content was changed, and when its
+// owner changed it last. The count alone would not do, because a failover may undo a change and
+// give its number to another.
 func EtagOf(contentRevision int64, updated time.Time) string {
 	return strconv.FormatInt(contentRevision, 36) + "-" + strconv.FormatInt(updated.UnixMilli(), 36)
 }
 
-// EtagOfTexts returns the etag of something that consists of texts: 64 bits, mixed from the XXH64 of each.
+// EtagOfTexts returns the etag of something that consists of texts: 64 bits, mixed from the XXH64
+// of each.
 func EtagOfTexts(texts ...string) string {
 	const prime = 11400714785074694791
 	sum := uint64(0)
@@ -37,8 +39,8 @@ func Changed() *apierror.Error {
 	return apierror.New(codes.Aborted, "ETAG_MISMATCH", "it has changed since its etag was read; read it again")
 }
 
-// Still returns the conditions that a document belongs to a user and still has an etag, unless it is empty. It
-// fails if no document has the etag.
+// Still returns the conditions that a document belongs to a user and still has an etag, unless it
+// is empty. It fails if no document has the etag.
 func (c *Collection[T]) Still(actorID int64, etag string) ([]docstore.Condition, error) {
 	conditions := []docstore.Condition{docstore.Is(c.OwnerField, actorID)}
 	if etag == "" {

@@ -109,11 +109,13 @@ func (c *Collection[T]) UpdateBy(ctx context.Context, actorID, id int64, change 
 	})
 }
 
-// SetBy sets fields of a document that must belong to the user and still have the etag, unless it is empty,
-// and the time of its change, and returns the document. If it has all values, nothing is written. fields returns
-// the values. If they need the document, it is read before; otherwise was is nil.
+// SetBy sets fields of a document that must belong to the user and still have the etag, unless it
+// is empty, and the time of its change, and returns the document. If it has all values, nothing is
+// written. fields returns the values. If they need the document, it is read before; otherwise was
+// is nil.
 func (c *Collection[T]) SetBy(
-	ctx context.Context, actorID, id int64, etag string, now time.Time, needsDocument bool, fields func(was *T) map[string]any,
+	ctx context.Context, actorID, id int64, etag string, now time.Time, needsDocument bool,
+	fields func(was *T) map[string]any,
 ) (document T, err error) {
 	mark := ChangedAt(now)
 	if needsDocument {
@@ -137,7 +139,8 @@ func (c *Collection[T]) SetBy(
 	return document, err
 }
 
-// set sets fields of a document in memory. If that changes it, it counts the change and sets the fields of mark.
+// set sets fields of a document in memory. If that changes it, it counts the change and sets the
+// fields of mark.
 func (c *Collection[T]) set(document *T, fields, mark map[string]any) error {
 	before := *document
 	if err := docstore.Assign(document, fields); err != nil || reflect.DeepEqual(before, *document) {
@@ -147,9 +150,10 @@ func (c *Collection[T]) set(document *T, fields, mark map[string]any) error {
 	return docstore.Assign(document, mark)
 }
 
-// onlyStill writes a document if it belongs to the user and has the etag, unless it is empty. A refusal reads
-// again to say why.
-func (c *Collection[T]) onlyStill(ctx context.Context, actorID, id int64, etag string, write func([]docstore.Condition) error) error {
+// onlyStill writes a document if it belongs to the user and has the etag, unless it is empty. A
+// refusal reads again to say why.
+func (c *Collection[T]) onlyStill(ctx context.Context, actorID, id int64, etag string,
+	write func([]docstore.Condition) error) error {
 	conditions, changed := c.Still(actorID, etag)
 	if changed == nil {
 		err := write(conditions)
@@ -173,9 +177,10 @@ func ChangedAt(now time.Time) map[string]any { return map[string]any{updateTime:
 // Together does reads at the same time where that is faster. See docstore.Collection.Together.
 func (c *Collection[T]) Together(reads ...func() error) error { return c.Documents.Together(reads...) }
 
-// RaiseBy raises a field of a document, which must belong to the user unless actorID is 0, and sets others. It returns
-// the document as it was, with the raised field and the owner only.
-func (c *Collection[T]) RaiseBy(ctx context.Context, actorID, id int64, to docstore.Amount, set map[string]any) (T, error) {
+// RaiseBy raises a field of a document, which must belong to the user unless actorID is 0, and
+// sets others. It returns the document as it was, with the raised field and the owner only.
+func (c *Collection[T]) RaiseBy(ctx context.Context, actorID, id int64, to docstore.Amount,
+	set map[string]any) (T, error) {
 	edit := docstore.Edit{Raise: to, Set: set, Fields: []string{to.Field, c.OwnerField}}
 	if actorID == 0 {
 		before, err := c.Documents.Modify(ctx, id, edit)
@@ -195,10 +200,11 @@ func (c *Collection[T]) Touch(ctx context.Context, id int64, set map[string]any)
 // touchTimeout bounds a second touch, which outlives its call.
 const touchTimeout = 5 * time.Second
 
-// TouchAgain ends a write of something beside a document, such as a photo, that began with a touch or another
-// change of the document. That is listed to followers for a settling time. If the write took longer than half of
-// it, TouchAgain touches the document again, so that the follower comes back: also if the write failed with err,
-// because it may be done all the same, and a retry finds nothing to do.
+// TouchAgain ends a write of something beside a document, such as a photo, that began with a touch
+// or another change of the document. That is listed to followers for a settling time. If the write
+// took longer than half of it, TouchAgain touches the document again, so that the follower comes
+// back: also if the write failed with err, because it may be done all the same, and a retry finds
+// nothing to do.
 func (c *Collection[T]) TouchAgain(ctx context.Context, id int64, began time.Time, err error) error {
 	if time.Since(began) <= c.Settling/2 {
 		return err
@@ -208,17 +214,19 @@ func (c *Collection[T]) TouchAgain(ctx context.Context, id int64, began time.Tim
 	return cmp.Or(err, c.Touch(ctx, id, nil))
 }
 
-// DeleteBy deletes a document that must belong to the user and still have the etag, unless it is empty. A later
-// sweep removes its children. set are values of its tombstone; see docstore.Deletion.
-func (c *Collection[T]) DeleteBy(ctx context.Context, actorID, id int64, etag string, set ...docstore.Condition) error {
+// DeleteBy deletes a document that must belong to the user and still have the etag, unless it is
+// empty. A later sweep removes its children. set are values of its tombstone; see
+// docstore.Deletion.
+func (c *Collection[T]) DeleteBy(ctx context.Context, actorID, id int64, etag string,
+	set ...docstore.Condition) error {
 	return c.onlyStill(ctx, actorID, id, etag, func(conditions []docstore.Condition) error {
 		return c.Documents.Delete(ctx, id, docstore.Deletion{If: conditions, Set: set})
 	})
 }
 
-// IsStored reports whether a document is stored, and no later failure undoes the answer. What is removed
-// because a document is gone must ask this way: the deletion may have reached only a primary that falls,
-// and then the document is there again.
+// IsStored reports whether a document is stored, and no later failure undoes the answer. What is
+// removed because a document is gone must ask this way: the deletion may have reached only a
+// primary that falls, and then the document is there again.
 func (c *Collection[T]) IsStored(ctx context.Context, id int64) (bool, error) {
 	_, err := c.Documents.Get(ctx, id, docstore.Linearizable)
 	if errors.Is(err, docstore.ErrNotFound) {
@@ -266,7 +274,8 @@ func (c *Collection[T]) Confirm(ctx context.Context, ids []int64) error {
 			continue
 		}
 		// It is new, or was deleted.
-		if _, err := c.Documents.Get(ctx, each, docstore.Linearizable); err != nil && !errors.Is(err, docstore.ErrNotFound) {
+		if _, err := c.Documents.Get(ctx, each, docstore.Linearizable); err != nil &&
+			!errors.Is(err, docstore.ErrNotFound) {
 			return err
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"iter"
 	"net/url"
 	"strings"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/parent"
+	"github.com/waybook/waybook/internal/platform/apierror"
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/internal/upload"
 	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
@@ -30,11 +30,12 @@ type Photo struct {
 	ID         int64  `bson:"_id"`
 	ParentID   int64  `bson:"parent_id"`
 	RequestKey string `bson:"request_key"`
-	// URL is empty if the photo was uploaded.
+	// URL is the address of a photo without files. One that was moved in keeps it when it gets its
+	// files; of one that was uploaded it is empty.
 	URL         string `bson:"url"`
 	Description string `bson:"description"`
-	// File is the identifier of the files of an uploaded photo, or 0. Format, Width, Height and Size are those of the
-	// original, upright. They never change.
+	// File is the identifier of the files of an uploaded photo, or 0. Format, Width, Height and
+	// Size are those of the original, upright. Once there, they never change.
 	File   int64 `bson:"file,omitempty"`
 	Format int32 `bson:"format,omitempty"`
 	Width  int32 `bson:"width,omitempty"`
@@ -55,8 +56,8 @@ func byRequest() docstore.Index2[int64, string] {
 	return docstore.Index2[int64, string]{Name: docstore.RequestIndex, A: "parent_id", B: "request_key", Unique: true}
 }
 
-// Set holds the photos of documents of type P, and implements PhotoService for them. Its fields do not change after
-// creation. It may be used concurrently.
+// Set holds the photos of documents of type P, and implements PhotoService for them. Its fields do
+// not change after creation. It may be used concurrently.
 type Set[P any] struct {
 	photov1.UnimplementedPhotoServiceServer
 	*child.Set[P, Photo]
@@ -70,32 +71,12 @@ type named struct {
 	File int64 `bson:"file"`
 }
 
-// namedPage is how many photos a sweep reads at once.
-const namedPage = 1000
-
 // SweepFiles makes Sweep delete the files of removed photos.
 func (s *Set[P]) SweepFiles(backups *blob.Backups, now func() time.Time) {
-	all := docstore.Project[named](s.Children)
-	everything := docstore.Query{
-		Where: docstore.All(docstore.IDIndex).Everywhere(), As: docstore.Durable,
-		Limit: namedPage, MaxBytes: docstore.MaxBatchBytes,
+	s.sweep = &upload.Sweep{
+		Store: s.Files.Store, Backups: backups, Now: now,
+		Named: upload.NamedBy(docstore.Project[named](s.Children), func(photo named) int64 { return photo.File }),
 	}
-	files := func(ctx context.Context) iter.Seq2[[]int64, error] {
-		return func(yield func([]int64, error) bool) {
-			for page, err := range all.Batches(ctx, everything) {
-				files := make([]int64, 0, len(page))
-				for _, photo := range page {
-					if photo.File != 0 {
-						files = append(files, photo.File)
-					}
-				}
-				if !yield(files, err) {
-					return
-				}
-			}
-		}
-	}
-	s.sweep = &upload.Sweep{Store: s.Files.Store, Backups: backups, Now: now, Named: files}
 }
 
 // Sweep deletes the files of removed photos, once a day.
@@ -113,14 +94,20 @@ func ParentOf(photo *Photo) int64 { return photo.ParentID }
 func RequestKey(photo *Photo) string { return photo.RequestKey }
 
 // Etag returns the etag of a photo.
-func Etag(photo *Photo) string { return owned.EtagOfTexts(photo.URL, photo.Description) }
+func Etag(photo *Photo) string {
+	if photo.File != 0 {
+		return owned.EtagOfTexts("", photo.Description)
+	}
+	return owned.EtagOfTexts(photo.URL, photo.Description)
+}
 
-// AddPhoto adds a photo.
 func (s *Set[P]) AddPhoto(ctx context.Context, request *photov1.AddPhotoRequest) (*photov1.AddPhotoResponse, error) {
 	_, parentID := parent.Of(request)
-	asked := docstore.Request{By: byRequest().First(parentID), ID: request.GetRequestId(), Digest: service.Digest(request)}
+	asked := docstore.Request{By: byRequest().First(parentID), ID: request.GetRequestId(),
+		Digest: service.Digest(request)}
 	added, err := s.Add(ctx, request.GetActorId(), parentID, asked, nil, func(id int64, requestKey string) Photo {
-		return Photo{ID: id, ParentID: parentID, RequestKey: requestKey, URL: request.GetUrl(), Description: request.GetDescription()}
+		return Photo{ID: id, ParentID: parentID, RequestKey: requestKey, URL: request.GetUrl(),
+			Description: request.GetDescription()}
 	})
 	if err != nil {
 		return nil, err
@@ -128,32 +115,35 @@ func (s *Set[P]) AddPhoto(ctx context.Context, request *photov1.AddPhotoRequest)
 	return &photov1.AddPhotoResponse{Photo: s.show(ctx, added)}, nil
 }
 
-// UpdatePhoto changes a photo.
-func (s *Set[P]) UpdatePhoto(ctx context.Context, request *photov1.UpdatePhotoRequest) (*photov1.UpdatePhotoResponse, error) {
+func (s *Set[P]) UpdatePhoto(ctx context.Context,
+	request *photov1.UpdatePhotoRequest) (*photov1.UpdatePhotoResponse, error) {
 	_, parentID := parent.Of(request)
 	isRefused := false
-	updated, err := s.Update(ctx, request.GetActorId(), parentID, request.GetPhotoId(), request.GetEtag(), func(photo *Photo) {
-		if isRefused = request.Url != nil && photo.File != 0 && request.GetUrl() != s.Files.address(photo); isRefused {
-			return
-		}
-		if request.Url != nil && photo.File == 0 {
-			photo.URL = request.GetUrl()
-		}
-		if request.Description != nil {
-			photo.Description = request.GetDescription()
-		}
-	})
+	updated, err := s.Update(ctx, request.GetActorId(), parentID, request.GetPhotoId(), request.GetEtag(),
+		func(photo *Photo) {
+			if isRefused = request.Url != nil && photo.File != 0 &&
+				request.GetUrl() != s.Files.address(photo); isRefused {
+				return
+			}
+			if request.Url != nil && photo.File == 0 {
+				photo.URL = request.GetUrl()
+			}
+			if request.Description != nil {
+				photo.Description = request.GetDescription()
+			}
+		})
 	if err != nil {
 		return nil, err
 	}
 	if isRefused {
-		return nil, unexpected("url", "an uploaded photo keeps its url")
+		return nil, apierror.Invalid("INVALID_PARAMETER",
+			apierror.Violation{Field: "url", Message: "an uploaded photo keeps its url"})
 	}
 	return &photov1.UpdatePhotoResponse{Photo: s.show(ctx, updated)}, nil
 }
 
-// RemovePhoto removes a photo.
-func (s *Set[P]) RemovePhoto(ctx context.Context, request *photov1.RemovePhotoRequest) (*photov1.RemovePhotoResponse, error) {
+func (s *Set[P]) RemovePhoto(ctx context.Context,
+	request *photov1.RemovePhotoRequest) (*photov1.RemovePhotoResponse, error) {
 	_, parentID := parent.Of(request)
 	err := s.Remove(ctx, parentID, request.GetPhotoId(), request.GetEtag(), func(parent *P, _ *Photo) error {
 		return s.Parents.Allow(parent, request.GetActorId(), parentID)
@@ -164,10 +154,11 @@ func (s *Set[P]) RemovePhoto(ctx context.Context, request *photov1.RemovePhotoRe
 	return &photov1.RemovePhotoResponse{}, nil
 }
 
-// ListPhotos returns a page of photos.
-func (s *Set[P]) ListPhotos(ctx context.Context, request *photov1.ListPhotosRequest) (*photov1.ListPhotosResponse, error) {
+func (s *Set[P]) ListPhotos(ctx context.Context,
+	request *photov1.ListPhotosRequest) (*photov1.ListPhotosResponse, error) {
 	_, parentID := parent.Of(request)
-	page, err := s.Page(ctx, parentID, service.PageSize(request.GetPageSize(), FirstPage, service.MaxPage), request.GetPageToken())
+	page, err := s.Page(ctx, parentID, service.PageSize(request.GetPageSize(), FirstPage, service.MaxPage),
+		request.GetPageToken())
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +174,8 @@ func (s *Set[P]) Proto(ctx context.Context, photos []Photo) []*photov1.Photo {
 		shown[i].PhotoId, shown[i].Url, shown[i].Description = p.ID, s.Files.address(&p), p.Description
 		shown[i].OldId, shown[i].Etag = aliases.OldID(p.ID, p.RequestKey), Etag(&p)
 		if p.File != 0 {
-			shown[i].File = &photov1.PhotoFile{Format: photov1.PhotoFormat(p.Format), Width: p.Width, Height: p.Height, SizeBytes: p.Size}
+			shown[i].File = &photov1.PhotoFile{Format: photov1.PhotoFormat(p.Format), Width: p.Width, Height: p.Height,
+				SizeBytes: p.Size}
 		}
 	}
 	return shown
@@ -198,14 +190,16 @@ const PublicURLFlag = "public-url"
 
 // RegisterPublicURL declares the flag of the site's address.
 func RegisterPublicURL(flags *flag.FlagSet, address *string) {
-	flags.StringVar(address, PublicURLFlag, "", "`address` of the site, such as https://waybook.example, with which that of a "+
-		"landmark's uploaded photo begins; without it such uploads are refused")
+	flags.StringVar(address, PublicURLFlag, "",
+		"`address` of the site, such as https://waybook.example, with which that of a "+
+			"landmark's uploaded photo begins; without it such uploads are refused")
 }
 
 // CheckPublicURL reports an address that none can begin with.
 func CheckPublicURL(address string) error {
 	parsed, err := url.Parse(address)
-	if address != "" && (err != nil || parsed.Host == "" || parsed.Scheme != "https" && parsed.Scheme != "http" || strings.ContainsAny(address, "?#")) {
+	if address != "" && (err != nil || parsed.Host == "" || parsed.Scheme != "https" && parsed.Scheme != "http" ||
+		strings.ContainsAny(address, "?#")) {
 		return fmt.Errorf("-%s must be an address such as https://waybook.example; it is %q", PublicURLFlag, address)
 	}
 	return nil

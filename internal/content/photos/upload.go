@@ -1,12 +1,12 @@
 package photos
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 	"time"
 
 	"google.golang.org/grpc"
@@ -24,12 +24,8 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-const (
-	// uploadTime bounds an upload, and silence is how long its caller may send nothing.
-	uploadTime, silence = 10 * time.Minute, 30 * time.Second
-	// chunkBytes is the largest chunk of the contract.
-	chunkBytes = 256 << 10
-)
+// chunkBytes is the largest chunk of the contract.
+const chunkBytes = 256 << 10
 
 // Files are the files of uploaded photos. A sweep deletes those of removed photos.
 type Files struct {
@@ -37,11 +33,13 @@ type Files struct {
 	Store blob.Store
 	// Receiver receives new ones; nil if there are no uploads.
 	Receiver *upload.Receiver
-	// IDs generates the identifiers of files. That of a photo is not known before its files are stored.
+	// IDs generates the identifiers of files. That of a photo is not known before its files are
+	// stored.
 	IDs *id.Source
 	// Kind is the kind of what the photos belong to.
 	Kind typev1.Kind
-	// PublicURL is the address of the site, without a slash at its end. Without it, landmarks take no uploads.
+	// PublicURL is the address of the site, without a slash at its end. Without it, landmarks take
+	// no uploads.
 	PublicURL string
 }
 
@@ -65,86 +63,38 @@ func (f *Files) check() error {
 	case f.Store == nil:
 		return upload.Off("this server has no place for photos")
 	case f.Kind == typev1.Kind_KIND_POI && f.PublicURL == "":
-		return upload.Off("this server does not know the address of its site, with which that of a landmark's photo begins (-%s)",
+		return upload.Off("this server does not know the address of its site, with which that of a landmark's photo "+
+			"begins (-%s)",
 			PublicURLFlag)
 	}
 	return nil
 }
 
-// formats are the formats of originals.
-var formats = map[picture.Format]photov1.PhotoFormat{
-	picture.JPEG: photov1.PhotoFormat_PHOTO_FORMAT_JPEG, picture.PNG: photov1.PhotoFormat_PHOTO_FORMAT_PNG,
-	picture.WebP: photov1.PhotoFormat_PHOTO_FORMAT_WEBP, picture.GIF: photov1.PhotoFormat_PHOTO_FORMAT_GIF,
-}
+// formats are the formats of originals, and contentTypes their media types.
+var (
+	formats = map[picture.Format]photov1.PhotoFormat{
+		picture.JPEG: photov1.PhotoFormat_PHOTO_FORMAT_JPEG, picture.PNG: photov1.PhotoFormat_PHOTO_FORMAT_PNG,
+		picture.WebP: photov1.PhotoFormat_PHOTO_FORMAT_WEBP, picture.GIF: photov1.PhotoFormat_PHOTO_FORMAT_GIF,
+	}
+	contentTypes = map[photov1.PhotoFormat]string{
+		photov1.PhotoFormat_PHOTO_FORMAT_JPEG: "image/jpeg", photov1.PhotoFormat_PHOTO_FORMAT_PNG: "image/png",
+		photov1.PhotoFormat_PHOTO_FORMAT_WEBP: "image/webp", photov1.PhotoFormat_PHOTO_FORMAT_GIF: "image/gif",
+	}
+)
 
-// Upload adds a photo from a file.
 func (s *Set[P]) Upload(stream grpc.ClientStreamingServer[photov1.UploadRequest, photov1.UploadResponse]) error {
-	first, err := stream.Recv()
-	if err != nil && !errors.Is(err, io.EOF) {
-		return err
-	}
-	start := first.GetStart()
-	if start == nil {
-		return unexpected("start", "must be the first message")
-	}
-	ctx, cancel := context.WithTimeout(stream.Context(), uploadTime)
-	defer cancel()
-	added, err := s.upload(ctx, start, chunksOf(ctx, stream))
-	if err != nil {
-		return err
-	}
-	return stream.SendAndClose(&photov1.UploadResponse{Photo: s.show(ctx, added)})
-}
-
-func unexpected(field, message string) error {
-	return apierror.Invalid("INVALID_PARAMETER", apierror.Violation{Field: field, Message: message})
-}
-
-// received is a message of a stream, or its end.
-type received struct {
-	message *photov1.UploadRequest
-	err     error
-}
-
-// chunksOf returns a function that returns the next chunk of a stream, or io.EOF. It does not wait longer than silence.
-// The goroutine that reads the stream ends with it.
-func chunksOf(
-	ctx context.Context, stream grpc.ClientStreamingServer[photov1.UploadRequest, photov1.UploadResponse],
-) func() ([]byte, error) {
-	next := make(chan received)
-	read := func() {
-		for {
-			message, err := stream.Recv()
-			select {
-			case next <- received{message, err}:
-			case <-ctx.Done():
-				return
-			}
-			if err != nil {
-				return
-			}
+	return upload.Serve(stream, func(
+		ctx context.Context, start *photov1.UploadStart, next func() ([]byte, error),
+	) (*photov1.UploadResponse, error) {
+		added, err := s.upload(ctx, start, next)
+		if err != nil {
+			return nil, err
 		}
-	}
-	var begin sync.Once
-	return func() ([]byte, error) {
-		begin.Do(func() { go read() })
-		patience := time.NewTimer(silence)
-		defer patience.Stop()
-		select {
-		case r := <-next:
-			if r.message.GetStart() != nil {
-				return nil, unexpected("start", "must be the first message only")
-			}
-			return r.message.GetChunk(), r.err
-		case <-patience.C:
-			return nil, apierror.New(codes.DeadlineExceeded, "SENDER_STALLED", "the sender sent nothing for %v", silence)
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
+		return &photov1.UploadResponse{Photo: s.show(ctx, added)}, nil
+	})
 }
 
-// upload adds a photo. A repeated request costs no decode.
+// upload adds a photo, or gives one its files. A repeated request costs no decode.
 func (s *Set[P]) upload(
 	ctx context.Context, start *photov1.UploadStart, next func() ([]byte, error),
 ) (added Photo, err error) {
@@ -155,6 +105,12 @@ func (s *Set[P]) upload(
 	if err := s.Files.check(); err != nil {
 		return added, err
 	}
+	moved := start.GetPhotoId()
+	if moved != 0 {
+		if there, err := s.Get(ctx, parentID, moved); err != nil || there.File != 0 {
+			return there, err
+		}
+	}
 	file, err := s.Files.Receiver.Receive(ctx, next)
 	if err != nil {
 		return added, err
@@ -164,8 +120,10 @@ func (s *Set[P]) upload(
 		By: byRequest().First(parentID), ID: start.GetRequestId(),
 		Digest: service.Digest(start) ^ int64(binary.LittleEndian.Uint64(file.SHA256[:])), // #nosec G115 -- a hash
 	}
-	if earlier, isRepeated, err := docstore.Answered(ctx, s.Children, asked); err != nil || isRepeated {
-		return earlier, err
+	if moved == 0 {
+		if earlier, isRepeated, err := docstore.Answered(ctx, s.Children, asked); err != nil || isRepeated {
+			return earlier, err
+		}
 	}
 	if err := file.Make(ctx); err != nil {
 		return added, err
@@ -176,18 +134,43 @@ func (s *Set[P]) upload(
 	if err != nil {
 		return added, err
 	}
-	added, err = s.Add(ctx, start.GetActorId(), parentID, asked, nil, func(id int64, requestKey string) Photo {
-		return Photo{
-			ID: id, ParentID: parentID, RequestKey: requestKey, Description: start.GetDescription(),
-			File: stored, Format: int32(formats[file.Format]), Size: file.Size,
-			Width: int32(file.Width), Height: int32(file.Height), // #nosec G115 -- Inspect limits them
-		}
-	})
+	fill := func(p Photo) Photo {
+		p.File, p.Format, p.Size = stored, int32(formats[file.Format]), file.Size
+		p.Width, p.Height = int32(file.Width), int32(file.Height) // #nosec G115 -- Inspect limits them
+		return p
+	}
+	if moved != 0 {
+		added, err = s.complete(ctx, parentID, moved, fill)
+	} else {
+		added, err = s.Add(ctx, start.GetActorId(), parentID, asked, nil, func(id int64, requestKey string) Photo {
+			return fill(Photo{ID: id, ParentID: parentID, RequestKey: requestKey, Description: start.GetDescription()})
+		})
+	}
 	if added.ID == 0 && isRefused(err) || err == nil && added.File != stored {
 		// The sweep would delete them too.
 		_ = upload.Delete(ctx, s.Files.Store, stored, kinds...)
 	}
 	return added, err
+}
+
+// complete gives a photo its files, if it has none. The time when the owner changed the parent
+// stays.
+func (s *Set[P]) complete(ctx context.Context, parentID, photoID int64,
+	fill func(Photo) Photo) (photo Photo, err error) {
+	began := time.Now()
+	if err := s.Parents.Touch(ctx, parentID, nil); err != nil {
+		return photo, err
+	}
+	photo, err = s.Children.Update(ctx, photoID, func(p *Photo) error {
+		if p.File == 0 {
+			*p = fill(*p)
+		}
+		return nil
+	})
+	if errors.Is(err, docstore.ErrNotFound) {
+		err = s.NoChild(photoID)
+	}
+	return photo, s.Parents.TouchAgain(ctx, parentID, began, err)
 }
 
 // isRefused reports whether an addition that returned no photo has certainly failed.
@@ -202,7 +185,6 @@ var sizes = map[photov1.PhotoSize]blob.Kind{
 	photov1.PhotoSize_PHOTO_SIZE_THUMBNAIL: blob.Thumbnail,
 }
 
-// Download sends a file of a photo.
 func (s *Set[P]) Download(
 	request *photov1.DownloadRequest, stream grpc.ServerStreamingServer[photov1.DownloadResponse],
 ) (err error) {
@@ -239,9 +221,9 @@ func (s *Set[P]) Download(
 	if _, err := file.Seek(request.GetOffset(), io.SeekStart); err != nil {
 		return err
 	}
-	shown := &photov1.DownloadFile{ContentType: picture.JPEG.ContentType(), SizeBytes: file.Size()}
+	shown := &photov1.DownloadFile{ContentType: "image/jpeg", SizeBytes: file.Size()}
 	if request.GetSize() == photov1.PhotoSize_PHOTO_SIZE_ORIGINAL {
-		shown.ContentType = contentType(photo.Format)
+		shown.ContentType = cmp.Or(contentTypes[photov1.PhotoFormat(photo.Format)], "application/octet-stream")
 	}
 	if err := stream.Send(&photov1.DownloadResponse{Part: &photov1.DownloadResponse_File{File: shown}}); err != nil {
 		return err
@@ -249,16 +231,8 @@ func (s *Set[P]) Download(
 	return send(stream, file, file.Size()-request.GetOffset())
 }
 
-func contentType(stored int32) string {
-	for format, each := range formats {
-		if int32(each) == stored {
-			return format.ContentType()
-		}
-	}
-	return "application/octet-stream"
-}
-
-// send sends what is left of a file. Each chunk has memory of its own: gRPC may use a message after it was sent.
+// send sends what is left of a file. Each chunk has memory of its own: gRPC may use a message
+// after it was sent.
 func send(stream grpc.ServerStreamingServer[photov1.DownloadResponse], file io.Reader, left int64) error {
 	for left > 0 {
 		chunk := make([]byte, min(left, chunkBytes))

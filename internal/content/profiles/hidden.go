@@ -11,8 +11,9 @@ import (
 )
 
 const (
-	// askEvery is how old the known hidden users may be until a call asks for them again; other calls use the known
-	// ones meanwhile. Calls wait for the answer when they are older than maxHiddenAge, after a time without calls.
+	// askEvery is how old the known hidden users may be until a call asks for them again; other
+	// calls use the known ones meanwhile. Calls wait for the answer when they are older than
+	// maxHiddenAge, after a time without calls.
 	askEvery, maxHiddenAge = 5 * time.Second, 20 * time.Second
 	// askTimeout bounds the time to ask.
 	askTimeout = time.Second
@@ -31,8 +32,9 @@ func (h HiddenUsers) Require(userID int64) error {
 
 func noUser(id int64) error { return apierror.NotFound("USER_NOT_FOUND", "there is no user %d", id) }
 
-// Hidden knows the hidden users, as they were at most 30 seconds ago (rule 4.23). While the account service is down, they
-// are those that were known last, and none after a start. A nil Hidden knows none. It may be used concurrently.
+// Hidden knows the hidden users, as they were at most 30 seconds ago (rule 4.23). While the
+// account service is down, they are those that were known last, and none after a start. A nil
+// Hidden knows none. It may be used concurrently.
 type Hidden struct {
 	account accountv1.AccountServiceClient
 	log     *slog.Logger
@@ -77,11 +79,12 @@ func (h *Hidden) Users(ctx context.Context) HiddenUsers {
 	case h.asking <- struct{}{}:
 		return h.ask(ctx, last)
 	case <-ctx.Done():
-		return nil // nobody waits for what the caller reads
+		return nil // the caller has stopped waiting
 	}
 }
 
-// ask asks for the hidden users, unless another call has since last was known. The caller holds the semaphore.
+// ask asks for the hidden users, unless another call has since last was known. The caller holds
+// the semaphore.
 func (h *Hidden) ask(ctx context.Context, last *known) HiddenUsers {
 	defer func() { <-h.asking }()
 	if newest := h.known.Load(); newest != last {

@@ -47,8 +47,8 @@ type Directory struct {
 	hits, misses, stale atomic.Uint64
 }
 
-// cache is an otter.Cache. The services that know the fields of a Directory do not compile the cache again, because
-// it is behind an interface (docs/decisions/repository.md).
+// cache is an otter.Cache. The services that know the fields of a Directory do not compile the
+// cache again, because it is behind an interface (docs/decisions/repository.md).
 type cache interface {
 	GetIfPresent(id int64) (Profile, bool)
 	GetEntryQuietly(id int64) (otter.Entry[int64, Profile], bool)
@@ -81,9 +81,9 @@ func NewDirectory(account accountv1.AccountServiceClient, log *slog.Logger) *Dir
 	}
 }
 
-// tickless is a clock for a cache that removes what has expired when it needs the space. One with ticks
-// would have a goroutine that does so every second, and that somebody has to end. A step of the wall clock
-// does not change it.
+// tickless is a clock for a cache that removes what has expired when it needs the space. One with
+// ticks would have a goroutine that does so every second, and that its owner has to end. A step of
+// the wall clock does not change it.
 type tickless struct{ began time.Time }
 
 func (t tickless) NowNano() int64 { return int64(time.Since(t.began)) }
@@ -106,9 +106,10 @@ func (d *Directory) cached(id int64) (Profile, bool) {
 	return profile, isCached
 }
 
-// Require returns the profile of a user who must exist, for a write by that user. It asks again for one whom the cache
-// says is missing: somebody may have asked for the user before the creation. Errors: USER_NOT_FOUND, or UNAVAILABLE
-// if the account service is down and the cache has no profile.
+// Require returns the profile of a user who must exist, for a write by that user. It asks again
+// for one whom the cache says is missing: another call may have asked for the user before the
+// creation. Errors: USER_NOT_FOUND, or UNAVAILABLE if the account service is down and the cache
+// has no profile.
 func (d *Directory) Require(ctx context.Context, id int64) (Profile, error) {
 	profile, isCached := d.cached(id)
 	if !profile.Exists {
@@ -149,7 +150,8 @@ func (d *Directory) fetch(ctx context.Context, ids []int64) (map[int64]Profile, 
 		}
 		for _, user := range reply.GetUsers() {
 			// Cloned, because a substring would keep the whole reply in memory.
-			profiles[user.GetUserId()] = Profile{Name: strings.Clone(user.GetName()), IconURL: strings.Clone(user.GetIconUrl()), Exists: true}
+			profiles[user.GetUserId()] = Profile{Name: strings.Clone(user.GetName()),
+				IconURL: strings.Clone(user.GetIconUrl()), Exists: true}
 		}
 	}
 	for id, profile := range profiles {

@@ -247,28 +247,6 @@ func TestTheCachesAreBounded(t *testing.T) {
 	})
 }
 
-func TestShowOfNoUsersMakesNoCall(t *testing.T) {
-	inBubble(t, func(t *testing.T, a *accounts, d *Directory) {
-		if got := d.Show(t.Context()); len(got) != 0 || a.calls() != 0 {
-			t.Errorf("got %v after %d calls", got, a.calls())
-		}
-	})
-}
-
-func TestShowDoesNotChangeTheCallersIDs(t *testing.T) {
-	inBubble(t, func(t *testing.T, _ *accounts, d *Directory) {
-		for _, ids := range [][]int64{{2, 1}, {2, 1, 2, 1, 1}, {2, 2, 2, 1}} {
-			before := slices.Clone(ids)
-			if shown := d.Show(t.Context(), ids...); len(shown) != 2 {
-				t.Errorf("%v are shown as %v", before, shown)
-			}
-			if !slices.Equal(ids, before) {
-				t.Errorf("%v have become %v", before, ids)
-			}
-		}
-	})
-}
-
 func TestAUserWhoHasJustMovedInIsNotMissing(t *testing.T) {
 	inBubble(t, func(t *testing.T, a *accounts, d *Directory) {
 		for _, want := range []map[int64]bool{{7: true}, {}} {

@@ -21,19 +21,21 @@ type shown struct {
 
 // Of returns the profile of a user whom Show was asked for.
 func (s Shown) Of(userID int64) Profile {
-	at, found := slices.BinarySearchFunc(s, userID, func(each shown, id int64) int { return cmp.Compare(each.userID, id) })
+	at, found := slices.BinarySearchFunc(s, userID,
+		func(each shown, id int64) int { return cmp.Compare(each.userID, id) })
 	if !found {
 		return Profile{}
 	}
 	return s[at].Profile
 }
 
-// maxSorted is how many ids Show sorts without an allocation: a page of comments and the owner of their document.
+// maxSorted is how many ids Show sorts without an allocation: a page of comments and the owner of
+// their document.
 const maxSorted = 256
 
-// Show returns the profiles of users for the reply of a call. It never fails, because content with a
-// missing name is better than no content. A user who no longer exists has the zero Profile.
-// So has a user never seen before, while the account service is down.
+// Show returns the profiles of users for the reply of a call. It never fails, because content with
+// a missing name is better than no content. A user who no longer exists has the zero Profile. So
+// has a user never seen before, while the account service is down.
 func (d *Directory) Show(ctx context.Context, ids ...int64) Shown {
 	var buffer [maxSorted]int64
 	distinct := append(buffer[:0], ids...) // a few users often write a whole page
@@ -79,9 +81,9 @@ func (d *Directory) Expect(ctx context.Context, id int64) {
 	}
 }
 
-// Missing returns which of the users do not exist now. It asks for all of them at once, and again for
-// those that the cache says are missing, because users move in before what they own. Errors: those
-// of the account service, if it is down and the cache does not know all users.
+// Missing returns which of the users do not exist now. It asks for all of them at once, and again
+// for those that the cache says are missing, because users move in before what they own. Errors:
+// those of the account service, if it is down and the cache does not know all users.
 func (d *Directory) Missing(ctx context.Context, ids []int64) (map[int64]bool, error) {
 	load := otter.BulkLoaderFunc[int64, Profile](d.fetch)
 	profiles, err := d.fresh.BulkGet(ctx, slices.Compact(slices.Sorted(slices.Values(ids))), load)

@@ -38,7 +38,7 @@ func TestABackupIsTheStoreAtOneMoment(t *testing.T) {
 			}
 		}
 		next++
-		return c.Insert(t.Context(), benchBallot(next))
+		return c.Insert(t.Context(), someBallot(next))
 	}
 	if err := engine.Backup(t.Context(), to, func(n int64) error { announced = n; return nil }); err != nil {
 		t.Fatal(err)
@@ -47,9 +47,7 @@ func TestABackupIsTheStoreAtOneMoment(t *testing.T) {
 		t.Errorf("announced %d bytes, wrote %d, with %d inserts meanwhile", announced, to.Len(), next-20_000)
 	}
 	path := filepath.Join(t.TempDir(), "backup.db")
-	if err := os.WriteFile(path, to.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, to.Bytes(), 0o600))
 	copied := fill(t, openAt(t, path), 0)
 	if n, err := copied.Count(t.Context(), docstore.All(docstore.IDIndex).Everywhere()); err != nil || n != 20_000 {
 		t.Errorf("the backup has %d ballots: %v", n, err)

@@ -49,7 +49,8 @@ func state(spec docstore.Spec, index docstore.Index) indexState {
 
 // equal reports whether two indexes have the same entries, wherever they are.
 func (s indexState) equal(other indexState) bool {
-	return s.Name == other.Name && s.Unique == other.Unique && s.Sparse == other.Sparse && s.Complete == other.Complete &&
+	return s.Name == other.Name && s.Unique == other.Unique && s.Sparse == other.Sparse &&
+		s.Complete == other.Complete &&
 		slices.Equal(s.Fields, other.Fields)
 }
 
@@ -166,7 +167,8 @@ func nextNumber(tx *bolt.Tx) (next int, err error) {
 
 // newPart returns the number of a new index.
 func (d declaration) newPart() (part int, err error) {
-	for part = firstIndexPart; slices.ContainsFunc(d.Indexes, func(index indexState) bool { return index.Part == part }); part++ {
+	for part = firstIndexPart; slices.ContainsFunc(d.Indexes,
+		func(index indexState) bool { return index.Part == part }); part++ {
 		if part == maxNumber {
 			return 0, fmt.Errorf("the collection has %d indexes", part-firstIndexPart)
 		}

@@ -18,9 +18,9 @@ import (
 	"github.com/waybook/waybook/internal/docstore/keys"
 )
 
-// The feed of a collection is a part with an entry for each document and each tombstone, of its latest
-// change: moment and encoded _id → nothing. Its moments are stored behind it. The catalog has the state of
-// the feed, and the identifier of the store.
+// The feed of a collection is a part with an entry for each document and each tombstone, of its
+// latest change: moment and encoded _id → nothing. Its moments are stored behind it. The catalog
+// has the state of the feed, and the identifier of the store.
 
 // feedState is the state of a feed in the catalog.
 type feedState struct {
@@ -31,7 +31,8 @@ type feedState struct {
 // feedKey is the key of a feed's state in the catalog.
 func feedKey(collection string) []byte { return []byte("feed/" + collection) }
 
-// storeKey is the key of the identifier of the store in the catalog, and storeBytes the length of the identifier.
+// storeKey is the key of the identifier of the store in the catalog, and storeBytes the length of
+// the identifier.
 func storeKey() []byte { return []byte("store") }
 
 const storeBytes = 8
@@ -39,7 +40,8 @@ const storeBytes = 8
 // momentBytes is the length of a moment in a key.
 const momentBytes = 8
 
-// at returns the key of an entry with a moment, of the document with a key; of the first one at that moment for nil.
+// at returns the key of an entry with a moment, of the document with a key; of the first one at
+// that moment for nil.
 func (p part) at(moment docstore.Moment, document []byte) []byte {
 	key := append(make([]byte, 0, momentBytes+max(len(document), partBytes)), p[:]...)
 	key = binary.BigEndian.AppendUint64(key, uint64(moment))
@@ -96,7 +98,8 @@ func readStore(tx *bolt.Tx) (int64, error) {
 	return int64(binary.BigEndian.Uint64(id)), nil // #nosec G115 -- the same bits
 }
 
-// stamp gives a document, which has the moments of the one before, its new ones, and moves its entry.
+// stamp gives a document, which has the moments of the one before, its new ones, and moves its
+// entry.
 func (w writer) stamp(key []byte, before record, now *record) error {
 	moments := &w.table.engine.commit.moments
 	now.changed = moments.next()
@@ -166,14 +169,15 @@ func (t *table) Changes(ctx context.Context, scan docstore.ChangeScan) (batch do
 	return batch, nil
 }
 
-// makeDurable waits until what a reader has seen is durable. It may have seen the commit in progress, which has succeeded
-// when the next operation begins.
+// makeDurable waits until what a reader has seen is durable. It may have seen the commit in
+// progress, which has succeeded when the next operation begins.
 func (e *Engine) makeDurable(ctx context.Context) error {
 	return e.write(ctx, 0, func(*bolt.Tx) (changed bool, err error) { return false, nil })
 }
 
 // walkFeed adds the changes of a scan to a batch.
-func (t *table) walkFeed(ctx context.Context, tx *bolt.Tx, scan docstore.ChangeScan, batch *docstore.ChangeBatch) error {
+func (t *table) walkFeed(ctx context.Context, tx *bolt.Tx, scan docstore.ChangeScan,
+	batch *docstore.ChangeBatch) error {
 	all, size := data(tx), 0
 	defer func() { t.engine.scanned(tx, len(batch.Changes), size) }()
 	from := t.feed.at(scan.From.At, nil)
@@ -250,8 +254,8 @@ func (e *Engine) readMoments(ctx context.Context) (last docstore.Moment, err err
 }
 
 // moments stamps the writes of a file. Each stamp is higher than all before, also those of earlier
-// processes, whatever the clock does. Only the committer stamps, so the order of the stamps is that
-// of the commits.
+// processes, whatever the clock does. Only the committer stamps, so the order of the stamps is
+// that of the commits.
 type moments struct {
 	now  func() time.Time
 	last docstore.Moment
@@ -265,7 +269,8 @@ func (m *moments) next() docstore.Moment {
 	return m.last
 }
 
-// current is the time of the store: that of the clock, or the last stamp if the clock is behind it.
+// current is the time of the store: that of the clock, or the last stamp if the clock is behind
+// it.
 func (m *moments) current() docstore.Moment { return max(m.last, docstore.MomentOf(m.now())) }
 
 // raise makes later stamps higher than a stored one.

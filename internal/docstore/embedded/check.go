@@ -11,9 +11,9 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// Check reads the whole file and returns the damage that it finds. It finds broken pages, documents without an index
-// entry, and index entries without a document. It reads one snapshot of the store. Writers continue, but the file grows
-// in the meantime. Errors: *DamageError for pages.
+// Check reads the whole file and returns the damage that it finds. It finds broken pages,
+// documents without an index entry, and index entries without a document. It reads one snapshot of
+// the store. Writers continue, but the file grows in the meantime. Errors: *DamageError for pages.
 func (e *Engine) Check(ctx context.Context) error {
 	return e.view(ctx, func(tx *bolt.Tx) error {
 		free, err := checkPages(ctx, e.file, tx)
@@ -55,8 +55,9 @@ func (e *Engine) checkCollection(ctx context.Context, tx *bolt.Tx, name string) 
 	return errors.Join(errs...)
 }
 
-// checkIndex checks that each document of an index has its entry and each entry its document.
-// In a unique index it also checks that no two entries have equal fields, and that tombstones have theirs.
+// checkIndex checks that each document of an index has its entry and each entry its document. In a
+// unique index it also checks that no two entries have equal fields, and that tombstones have
+// theirs.
 func (t *table) checkIndex(ctx context.Context, tx *bolt.Tx, ix *index) error {
 	entries := data(tx).Cursor()
 	documents, seen, n := t.walk(tx, nil, docstore.Bounds{WithTombstones: true}), 0, 0
@@ -107,7 +108,8 @@ func (t *table) checkIndex(ctx context.Context, tx *bolt.Tx, ix *index) error {
 	return nil
 }
 
-// checkFeed checks that each document and each tombstone has its entry, and that the feed has no others.
+// checkFeed checks that each document and each tombstone has its entry, and that the feed has no
+// others.
 func (t *table) checkFeed(ctx context.Context, tx *bolt.Tx) error {
 	_, hasFeed, err := readFeedState(tx, t.spec.Name)
 	if err != nil || !hasFeed {
@@ -122,8 +124,10 @@ func (t *table) checkTombstones(ctx context.Context, tx *bolt.Tx) error {
 		func(r record) (at docstore.Moment, isIn bool) { return r.due, r.isTombstone })
 }
 
-// checkEntries checks that a part has an entry at a moment for each document that is in it, and no others.
-func (t *table) checkEntries(ctx context.Context, tx *bolt.Tx, of part, place func(record) (at docstore.Moment, isIn bool)) error {
+// checkEntries checks that a part has an entry at a moment for each document that is in it, and no
+// others.
+func (t *table) checkEntries(ctx context.Context, tx *bolt.Tx, of part,
+	place func(record) (at docstore.Moment, isIn bool)) error {
 	n, seen, entries := 0, 0, data(tx).Cursor()
 	for w := t.walk(tx, nil, docstore.Bounds{WithTombstones: true}); w.valid(); w.next() {
 		if seen++; seen%checkEvery == 0 && ctx.Err() != nil {

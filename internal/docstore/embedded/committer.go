@@ -14,8 +14,8 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// maxCommitBytes bounds how much memory one commit takes, approximately, and so how long its writers wait. A larger
-// operation gets a commit of its own.
+// maxCommitBytes bounds how much memory one commit takes, approximately, and so how long its
+// writers wait. A larger operation gets a commit of its own.
 const maxCommitBytes = 32 << 20
 
 // operation is one writer's part of a transaction. It makes all checks before its first
@@ -148,7 +148,8 @@ func (c *committer) take() []*write {
 	return batch
 }
 
-// commitAll commits a batch and sends each writer its result. If an operation fails, each gets a commit of its own.
+// commitAll commits a batch and sends each writer its result. If an operation fails, each gets a
+// commit of its own.
 func (c *committer) commitAll(batch []*write) {
 	spoilt, err := c.commit(batch)
 	if len(batch) > 1 && spoilt {
@@ -237,9 +238,9 @@ func isLackOfSpace(err error) bool {
 	return isDiskFull(err) || strings.Contains(err.Error(), "file resize error")
 }
 
-// writeFreeList writes the list of free pages. bbolt would write it with each commit, 8 bytes for each free page; so
-// commits leave it out. A start without it has to find the free pages by a walk over all others, which is slower, so a
-// failure is no error.
+// writeFreeList writes the list of free pages. bbolt would write it with each commit, 8 bytes for
+// each free page; so commits leave it out. A start without it has to find the free pages by a walk
+// over all others, which is slower, so a failure is no error.
 func (c *committer) writeFreeList() {
 	if c.commits.Load() == 0 || c.failure() != nil {
 		return

@@ -21,18 +21,14 @@ import (
 func openTable(t *testing.T, finish func(*bolt.Tx) error) (*Engine, docstore.Table) {
 	t.Helper()
 	engine, err := Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := errors.Join(engine.Check(context.Background()), engine.Close()); err != nil {
 			t.Error(err)
 		}
 	})
 	table, err := engine.Open(t.Context(), docstore.Spec{Name: "things", ID: docstore.Int64})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	engine.commit.finish = finish
 	return engine, table
 }
@@ -121,9 +117,7 @@ func TestAQueuedWriteWhoseContextEndsNeverRuns(t *testing.T) {
 		}
 	}
 	close(proceed)
-	if err := insert(t.Context(), table, 3); err != nil {
-		t.Fatal(err)
-	}
+	must(t, insert(t.Context(), table, 3))
 	wantStored(t, table, 1, nil)
 	wantStored(t, table, 2, docstore.ErrNotFound)
 }
@@ -137,20 +131,14 @@ func TestACallerThatLeavesSharesNothingWithItsOperation(t *testing.T) {
 		}
 		return time.Now()
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	table, err := engine.Open(t.Context(), docstore.Spec{Name: "things", ID: docstore.Int64, Tombstones: true, Feed: &docstore.Feed{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	change := func(id int64) docstore.Change {
 		return docstore.Change{ID: docstore.ValueOf(id), Add: []docstore.Amount{{Field: "n", By: 1}}, IsWhole: true}
 	}
 	for id := range int64(3) {
-		if err := insert(t.Context(), table, id); err != nil {
-			t.Fatal(err)
-		}
+		must(t, insert(t.Context(), table, id))
 	}
 	for name, call := range map[string]func(context.Context) error{
 		"Insert": func(ctx context.Context) error { return insert(ctx, table, 3) },
@@ -244,9 +232,7 @@ func TestAFullDiskFailsTheWriteButNotTheEngine(t *testing.T) {
 	}
 	wantStored(t, table, 1, docstore.ErrNotFound)
 	full = false
-	if err := errors.Join(insert(t.Context(), table, 1), engine.Ping(t.Context())); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(insert(t.Context(), table, 1), engine.Ping(t.Context())))
 	wantStored(t, table, 1, nil)
 }
 
@@ -293,9 +279,7 @@ func TestALinearizableReadWaitsUntilTheCommitThatItSeesIsSynced(t *testing.T) {
 			visible, proceed := make(chan struct{}), make(chan struct{})
 			engine, table := openTable(t, (*bolt.Tx).Commit)
 			if name == "a deletion" {
-				if err := insert(t.Context(), table, 2); err != nil {
-					t.Fatal(err)
-				}
+				must(t, insert(t.Context(), table, 2))
 			}
 			engine.commit.finish = func(tx *bolt.Tx) error {
 				err := tx.Commit()
@@ -339,5 +323,12 @@ func waitQueuedUnless(t *testing.T, engine *Engine, answer chan error) {
 		default:
 			runtime.Gosched()
 		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -110,7 +110,8 @@ func checkCopy(ctx context.Context, path string) error {
 	return errors.Join(made.Check(ctx), made.Close())
 }
 
-// FreeBytes returns how much of the file the last Check found free for new documents; 0 without one.
+// FreeBytes returns how much of the file the last Check found free for new documents; 0 without
+// one.
 func (e *Engine) FreeBytes() int64 { return e.free.Load() }
 
 // backupPiece is how much of a copy Backup writes at a time.

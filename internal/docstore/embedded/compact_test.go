@@ -64,7 +64,7 @@ func expectRest(t *testing.T, path string) {
 		t.Errorf("%d ballots: %v", n, err)
 	}
 	for id := int64(39_000); id < 40_000; id++ {
-		if found, err := c.Find(t.Context(), byCode().Is(benchBallot(id).Code)); err != nil || found != benchBallot(id) {
+		if found, err := c.Find(t.Context(), byCode().Is(someBallot(id).Code)); err != nil || found != someBallot(id) {
 			t.Fatalf("ballot %d: %v, %v", id, found, err)
 		}
 	}
@@ -74,26 +74,18 @@ func expectRest(t *testing.T, path string) {
 func sizeOf(t *testing.T, path string) int64 {
 	t.Helper()
 	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return info.Size()
 }
 
 func TestACompactedFileIsSmallAndHoldsTheSame(t *testing.T) {
 	t.Parallel()
 	path := sparse(t)
-	if err := os.Chmod(path, 0o640); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path+".compacting", []byte("left by a crash"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(path, 0o640))
+	must(t, os.WriteFile(path+".compacting", []byte("left by a crash"), 0o600))
 	before := sizeOf(t, path)
 	done, err := embedded.Compact(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	after := sizeOf(t, path)
 	if done != (embedded.Compacted{Before: before, After: after}) || after*5 > before {
 		t.Errorf("had %d bytes, has %d, reported %+v", before, after, done)

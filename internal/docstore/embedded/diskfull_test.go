@@ -18,14 +18,9 @@ import (
 func TestAFullDiskLosesNothingAndWritesSucceedAgainOnceThereIsSpace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	engine := openAt(t, path)
-	c, err := docstore.Open[int64, ballot](t.Context(), engine, ballotSpec())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := fill(t, engine, 0)
 	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	lift := limitFileSize(t, uint64(info.Size())+6<<20)
 	body := strings.Repeat("x", 100_000)
 	stored, refused := int64(0), 0
@@ -54,9 +49,7 @@ func TestAFullDiskLosesNothingAndWritesSucceedAgainOnceThereIsSpace(t *testing.T
 	check()
 	lift()
 	for id := range int64(20) {
-		if err := c.Insert(t.Context(), ballotOf(1000+id, 1)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.Insert(t.Context(), ballotOf(1000+id, 1)))
 		stored++
 	}
 	check()
@@ -67,13 +60,9 @@ func TestAFullDiskLosesNothingAndWritesSucceedAgainOnceThereIsSpace(t *testing.T
 func limitFileSize(t *testing.T, bytes uint64) (lift func()) {
 	t.Helper()
 	var before syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before))
 	signal.Ignore(syscall.SIGXFSZ)
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: bytes, Max: before.Max}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: bytes, Max: before.Max}))
 	lift = func() {
 		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
 			t.Error(err)

@@ -2,15 +2,16 @@
 // go.etcd.io/bbolt. It needs no server. One process at a time may open the file for
 // writing.
 //
-// The file holds two buckets: the catalog, with the declarations of collections, and the data. A key of the data begins
-// with the numbers of its collection and of its part (see part). What follows is, in these parts:
+// The file holds two buckets: the catalog, with the declarations of collections, and the data. A
+// key of the data begins with the numbers of its collection and of its part (see part). What
+// follows is, in these parts:
 //
 //   - the documents: encoded _id → BSON, and moments
 //   - each index: encoded fields and _id → nothing
 //   - the feed and the tombstones: a moment and the encoded _id → nothing
 //
-// One tree has all of them, because a commit writes the path from its root to each page that changes. With a tree for
-// each part, a write of seven parts would write seven paths.
+// One tree has all of them, because a commit writes the path from its root to each page that
+// changes. With a tree for each part, a write of seven parts would write seven paths.
 //
 // Writers share commits (see committer). Readers never wait for a commit.
 //
@@ -87,9 +88,9 @@ type Engine struct {
 
 var _ docstore.Engine = (*Engine)(nil)
 
-// Open opens the file. It creates the file and its directory if they do not exist. Before it returns,
-// everything that reads can find in the file is durable.
-// A file on a network file system is refused. Errors: ErrLocked.
+// Open opens the file. It creates the file and its directory if they do not exist. Before it
+// returns, everything that reads can find in the file is durable. A file on a network file system
+// is refused. Errors: ErrLocked.
 func Open(ctx context.Context, path string) (*Engine, error) {
 	return openOn(ctx, systemDisk{}, path, time.Now)
 }
@@ -172,8 +173,8 @@ func openBolt(path string, options bolt.Options, reserve int) (*bolt.DB, error) 
 	return db, err
 }
 
-// makeDirectory makes the store's directory, with those above it, and syncs the parent of each that it makes. Otherwise a
-// power failure could remove the directory, and with it a synced file.
+// makeDirectory makes the store's directory, with those above it, and syncs the parent of each
+// that it makes. Otherwise a power failure could remove the directory, and with it a synced file.
 func makeDirectory(disk Disk, directory string) error {
 	if _, err := os.Stat(directory); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -302,8 +303,9 @@ func (e *Engine) enter(ctx context.Context) error {
 	return nil
 }
 
-// guarded runs a step that reads the mapped file. All pages were checked when it was opened, but since then the file may
-// be damaged, or its disk may fail: bbolt panics then, or a read of the mapping faults.
+// guarded runs a step that reads the mapped file. All pages were checked when it was opened, but
+// since then the file may be damaged, or its disk may fail: bbolt panics then, or a read of the
+// mapping faults.
 func guarded(step func() error) (hasPanicked bool, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -313,7 +315,8 @@ func guarded(step func() error) (hasPanicked bool, err error) {
 		}
 		hasPanicked, err = true, damage("%v, in %s", r, placeOfPanic())
 		if _, isFault := r.(interface{ Addr() uintptr }); !isFault {
-			if cause, isRuntime := r.(runtime.Error); isRuntime { // a document that is damaged, or a mistake in the code
+			// a document that is damaged, or a mistake in the code
+			if cause, isRuntime := r.(runtime.Error); isRuntime {
 				err = fmt.Errorf("the store can't be read: %w, in %s", cause, placeOfPanic())
 			}
 		}

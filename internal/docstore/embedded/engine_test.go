@@ -24,9 +24,7 @@ func TestOpenMakesAPrivateDirectoryAndFile(t *testing.T) {
 	shut(t, open(t, path))
 	for name, want := range map[string]os.FileMode{directory: 0o700, path: 0o600} {
 		info, err := os.Stat(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if info.Mode().Perm() != want {
 			t.Errorf("%s has mode %o, want %o", name, info.Mode().Perm(), want)
 		}
@@ -47,26 +45,17 @@ func TestAReadOnlyEngineReadsAndDoesNotChangeTheFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
 	engine := open(t, path)
-	c, err := docstore.Open[int64, ballot](t.Context(), engine, ballotSpec())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Insert(t.Context(), ballotOf(1, 1)); err != nil {
-		t.Fatal(err)
-	}
+	c := fill(t, engine, 0)
+	must(t, c.Insert(t.Context(), ballotOf(1, 1)))
 	shut(t, engine)
 	before, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	first, second := openReadOnly(t, path), openReadOnly(t, path)
 	if _, err := embedded.Open(t.Context(), path); !errors.Is(err, embedded.ErrLocked) {
 		t.Errorf("opening for writing while others read: got error %v, want ErrLocked", err)
 	}
 	c, err = docstore.Open[int64, ballot](t.Context(), second, ballotSpec())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got, err := c.Get(t.Context(), int64(1)); err != nil || got != ballotOf(1, 1) {
 		t.Errorf("got %v, %v", got, err)
 	}
@@ -101,26 +90,18 @@ func TestAReadOnlyEngineNeedsAnExistingFileThatNoOtherEngineWrites(t *testing.T)
 func openReadOnly(t *testing.T, path string) *embedded.Engine {
 	t.Helper()
 	engine, err := embedded.OpenReadOnly(context.WithoutCancel(t.Context()), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return engine
 }
 
 func TestAFileOfAnotherProgramIsRefusedAndNotChanged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "other.db")
 	db, err := bolt.Open(path, 0o600, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	err = db.Update(func(tx *bolt.Tx) error { _, err := tx.CreateBucket([]byte("theirs")); return err })
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, db.Close()))
 	before, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := embedded.Open(t.Context(), path); err == nil || !strings.Contains(err.Error(), path) {
 		t.Fatalf("got error %v", err)
 	}
@@ -132,9 +113,7 @@ func TestAFileOfAnotherProgramIsRefusedAndNotChanged(t *testing.T) {
 
 func TestAFileThatIsNotADatabaseIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "notes.txt")
-	if err := os.WriteFile(path, []byte(strings.Repeat("dear diary ", 5000)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(strings.Repeat("dear diary ", 5000)), 0o600))
 	if _, err := embedded.Open(t.Context(), path); err == nil || !strings.Contains(err.Error(), path) {
 		t.Fatalf("got error %v", err)
 	}
@@ -170,8 +149,7 @@ func TestCheckFindsDamage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "store.db")
 			engine := open(t, path)
-			ballots, err := docstore.Open[int64, ballot](t.Context(), engine, ballotSpec())
-			must(t, err)
+			ballots := fill(t, engine, 0)
 			var some []ballot
 			var others []article
 			for id := int64(1000); id < 2100; id++ { // texts sort like these
@@ -186,12 +164,8 @@ func TestCheckFindsDamage(t *testing.T) {
 			}
 			shut(t, engine)
 			db, err := bolt.Open(path, 0o600, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := errors.Join(db.Update(damage), db.Close()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
+			must(t, errors.Join(db.Update(damage), db.Close()))
 			engine = open(t, path)
 			defer shut(t, engine)
 			if err := engine.Check(t.Context()); err == nil {
@@ -205,13 +179,9 @@ func TestCheckFindsDamage(t *testing.T) {
 func damageIndex(t *testing.T, path string) {
 	t.Helper()
 	db, err := bolt.Open(path, 0o600, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	err = db.Update(func(tx *bolt.Tx) error { return spoil.RemoveFirst(tx, "ballots", "code") })
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, db.Close()))
 }
 
 // setFormat changes the format that a closed store says it has.
@@ -264,9 +234,7 @@ func openAt(t *testing.T, path string) *embedded.Engine {
 func open(t *testing.T, path string) *embedded.Engine {
 	t.Helper()
 	engine, err := embedded.Open(context.WithoutCancel(t.Context()), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return engine
 }
 

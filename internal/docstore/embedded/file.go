@@ -88,7 +88,8 @@ func readMeta(file io.ReaderAt) (newest meta, found bool, err error) {
 		case !found && second.pageBytes == offset:
 			return second, true, nil
 		case found && second.pageBytes != offset:
-			return meta{}, false, damage("its meta pages say that pages have %d and %d bytes", offset, second.pageBytes)
+			return meta{}, false, damage("its meta pages say that pages have %d and %d bytes", offset,
+				second.pageBytes)
 		case found && second.commit > first.commit:
 			newest = second
 		}
@@ -107,8 +108,10 @@ func readMetaAt(file io.ReaderAt, offset int64) (m meta, isValid bool, err error
 	if m, isValid = parseMeta(page[:]); !isValid {
 		return meta{}, false, nil
 	}
-	if m.pageBytes < minPageBytes || m.pageBytes > maxPageBytes || m.pageBytes&(m.pageBytes-1) != 0 || m.pages <= 0 || m.pages > math.MaxInt64/m.pageBytes || m.commit > maxCommit {
-		return meta{}, false, damage("a meta page counts %d pages of %d bytes and %d commits", m.pages, m.pageBytes, m.commit)
+	if m.pageBytes < minPageBytes || m.pageBytes > maxPageBytes || m.pageBytes&(m.pageBytes-1) != 0 || m.pages <= 0 ||
+		m.pages > math.MaxInt64/m.pageBytes || m.commit > maxCommit {
+		return meta{}, false, damage("a meta page counts %d pages of %d bytes and %d commits", m.pages, m.pageBytes,
+			m.commit)
 	}
 	m.offset = offset
 	return m, true, nil
@@ -123,12 +126,13 @@ func parseMeta(page []byte) (m meta, isValid bool) {
 	sum := fnv.New64a()
 	_, _ = sum.Write(fields[:metaSumAt]) // never fails
 	return meta{
-		pageBytes: int64(order.Uint32(fields[metaPageSizeAt:])),
-		root:      order.Uint64(fields[metaRootAt:]),
-		list:      order.Uint64(fields[metaListAt:]),
-		pages:     int64(order.Uint64(fields[metaPagesAt:])), // #nosec G115 -- a file has fewer pages than 2^63
-		commit:    order.Uint64(fields[metaCommitAt:]),
-	}, order.Uint32(fields) == metaMagic && order.Uint32(fields[metaVersionAt:]) == metaVersion && order.Uint64(fields[metaSumAt:]) == sum.Sum64()
+			pageBytes: int64(order.Uint32(fields[metaPageSizeAt:])),
+			root:      order.Uint64(fields[metaRootAt:]),
+			list:      order.Uint64(fields[metaListAt:]),
+			pages:     int64(order.Uint64(fields[metaPagesAt:])), // #nosec G115 -- a file has fewer pages than 2^63
+			commit:    order.Uint64(fields[metaCommitAt:]),
+		}, order.Uint32(fields) == metaMagic && order.Uint32(fields[metaVersionAt:]) == metaVersion &&
+			order.Uint64(fields[metaSumAt:]) == sum.Sum64()
 }
 
 // checkFile returns an error for a file that is not a store, or that is shorter than its
@@ -148,17 +152,21 @@ func checkFile(file *os.File) (newest meta, err error) {
 	}
 	switch {
 	case info.Size() == 0:
-		return newest, errors.New("the file is empty, which no store is: restore a backup, or remove the file to start without any data")
+		return newest, errors.New("the file is empty, which no store is: restore a backup, or remove the file to " +
+			"start without any data")
 	case !found:
-		return newest, fmt.Errorf("the file has %d bytes and no valid meta page: it is not a store, or it is damaged; restore a backup", info.Size())
+		return newest, fmt.Errorf("the file has %d bytes and no valid meta page: it is not a store, or it is "+
+			"damaged; restore a backup", info.Size())
 	case info.Size() < newest.bytes():
-		return newest, fmt.Errorf("the file is truncated: it has %d bytes, and its meta page says %d; restore a backup", info.Size(), newest.bytes())
+		return newest, fmt.Errorf("the file is truncated: it has %d bytes, and its meta page says %d; "+
+			"restore a backup", info.Size(), newest.bytes())
 	}
 	return newest, nil
 }
 
 // errNetwork says why a store is on no network file system, and what to do.
-var errNetwork = errors.New("locks and mapped files do not hold between machines there; keep the store on a local disk, or use MongoDB")
+var errNetwork = errors.New("locks and mapped files do not hold between machines there; keep the store on a local " +
+	"disk, or use MongoDB")
 
 // refuseNetwork returns an error if a store would lie on a network file system.
 func refuseNetwork(path string) error {
@@ -200,10 +208,10 @@ func createFile(disk Disk, path string) (err error) {
 	return nil
 }
 
-// settle makes the state that readers will see durable. A process that was killed, or whose last sync
-// failed, may have left it in the system's memory only. After a failed sync the system takes the pages
-// for written, so a sync alone does not help. The pages that a meta page refers to were synced before
-// it was written, so it is enough to write the newest one again.
+// settle makes the state that readers will see durable. A process that was killed, or whose last
+// sync failed, may have left it in the system's memory only. After a failed sync the system takes
+// the pages for written, so a sync alone does not help. The pages that a meta page refers to were
+// synced before it was written, so it is enough to write the newest one again.
 //
 // Without this, the next commit would use the pages of the state before, and a power failure could
 // leave a file with that state's meta page and without its pages.
@@ -232,7 +240,8 @@ func settle(disk Disk, file *os.File) error {
 		err = disk.SyncDirectory(filepath.Dir(path))
 	}
 	if err != nil {
-		return fmt.Errorf("the disk does not keep what is written to the file: repair it, or copy the file to another disk: %w", err)
+		return fmt.Errorf("the disk does not keep what is written to the file: repair it, or copy the file to "+
+			"another disk: %w", err)
 	}
 	return nil
 }
@@ -258,7 +267,8 @@ func readAhead(file io.ReaderAt, stop <-chan struct{}) {
 const openings = 3
 
 // openDatabase opens and locks the file, and checks it. A damaged file is an error.
-func openDatabase(ctx context.Context, disk Disk, path string, options bolt.Options, check func(*bolt.DB) error) (db *bolt.DB, file *os.File, err error) {
+func openDatabase(ctx context.Context, disk Disk, path string, options bolt.Options,
+	check func(*bolt.DB) error) (db *bolt.DB, file *os.File, err error) {
 	for range openings {
 		if !options.ReadOnly {
 			// bbolt follows pages when it opens a file for writing, so they are checked before.
@@ -289,7 +299,8 @@ func openDatabase(ctx context.Context, disk Disk, path string, options bolt.Opti
 }
 
 // openOnce opens the file, and checks all pages if that is for reading only.
-func openOnce(ctx context.Context, disk Disk, path string, options bolt.Options, check func(*bolt.DB) error) (db *bolt.DB, file *os.File, err error) {
+func openOnce(ctx context.Context, disk Disk, path string, options bolt.Options,
+	check func(*bolt.DB) error) (db *bolt.DB, file *os.File, err error) {
 	stop, reading := make(chan struct{}), sync.WaitGroup{}
 	defer func() {
 		close(stop)
@@ -348,8 +359,8 @@ func openOnce(ctx context.Context, disk Disk, path string, options bolt.Options,
 	return db, file, nil
 }
 
-// Disk is what the engine does to its file beside the commits of bbolt. Package forgetful has one for
-// tests, which forgets what was not synced.
+// Disk is what the engine does to its file beside the commits of bbolt. Package forgetful has one
+// for tests, which forgets what was not synced.
 type Disk interface {
 	// Attach is called with each database that the engine opens for writing, before its first
 	// transaction. file is the database's own.

@@ -18,26 +18,20 @@ import (
 func fill(t testing.TB, engine docstore.Engine, count int64) *docstore.Collection[int64, ballot] {
 	t.Helper()
 	c, err := docstore.Open[int64, ballot](t.Context(), engine, ballotSpec())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for first := int64(0); first < count; first += 10_000 {
 		var batch []ballot
 		for id := first; id < min(first+10_000, count); id++ {
-			batch = append(batch, benchBallot(id))
+			batch = append(batch, someBallot(id))
 		}
-		if err := c.Insert(t.Context(), batch...); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.Insert(t.Context(), batch...))
 	}
 	return c
 }
 
 func insert(t testing.TB, c *docstore.Collection[int64, ballot], id int64) {
 	t.Helper()
-	if err := c.Insert(t.Context(), benchBallot(id)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Insert(t.Context(), someBallot(id)))
 }
 
 // ways are the ways to open a store.
@@ -77,27 +71,19 @@ func TestATruncatedFileIsOneLineWithBothSizes(t *testing.T) {
 	fill(t, engine, 30_000)
 	shut(t, engine)
 	db, err := bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var says int64
 	if err := db.View(func(tx *bolt.Tx) error { says = tx.Size(); return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Close())
 	for _, size := range []int64{says - 1, says / 2, 1 << 16, 3 * 4096} {
-		if err := os.Truncate(path, size); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Truncate(path, size))
 		expectOneLineEach(t, path, "truncated", fmt.Sprintf("has %d bytes", size), fmt.Sprintf("says %d", says))
 	}
 	// Without a whole second page, the first one still says how long the file should be.
 	for _, size := range []int64{4097, 4096} {
-		if err := os.Truncate(path, size); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Truncate(path, size))
 		expectOneLineEach(t, path, "truncated", fmt.Sprintf("has %d bytes", size))
 	}
 }
@@ -107,9 +93,7 @@ func TestAFileWithoutAMetaPageIsOneLine(t *testing.T) {
 		"one byte": "x", "a meta page that is cut": strings.Repeat("\x00", 79), "zeros": strings.Repeat("\x00", 1<<20), "text": strings.Repeat("dear diary ", 5000),
 	} {
 		path := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(path, []byte(contents), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte(contents), 0o600))
 		expectOneLineEach(t, path, fmt.Sprintf("has %d bytes", len(contents)), "no valid meta page")
 	}
 }
@@ -130,15 +114,11 @@ func TestABrokenPageIsOneLine(t *testing.T) {
 	for name, open := range ways() {
 		path := filepath.Join(t.TempDir(), "store.db")
 		engine, err := embedded.Open(t.Context(), path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		fill(t, engine, 1000)
 		shut(t, engine)
 		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		pages := int64(os.Getpagesize())
 		overwrite(t, path, 2*pages, make([]byte, info.Size()-2*pages))
 		expectOneLine(t, name, open, path, "damaged")
@@ -148,13 +128,9 @@ func TestABrokenPageIsOneLine(t *testing.T) {
 func overwrite(t *testing.T, path string, offset int64, contents []byte) {
 	t.Helper()
 	file, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := file.WriteAt(contents, offset); err != nil {
 		t.Fatal(err)
 	}
-	if err := file.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, file.Close())
 }

@@ -18,6 +18,9 @@ import (
 	"github.com/waybook/waybook/internal/longform"
 )
 
+// ballotIDs is how many ballots a world may have.
+const ballotIDs = 40
+
 // world is a store on a forgetful disk, and what its clients know of it.
 type world struct {
 	t      *testing.T
@@ -81,7 +84,7 @@ func (w *world) verify() {
 	if err := w.engine.Check(w.t.Context()); err != nil {
 		w.t.Fatal(err)
 	}
-	for id := range int64(crashIDs) {
+	for id := range int64(ballotIDs) {
 		found, err := w.c.Get(w.t.Context(), id, docstore.Linearizable)
 		if errors.Is(err, docstore.ErrNotFound) {
 			found, err = ballot{}, nil
@@ -132,7 +135,7 @@ func TestWhatARestartHasShownSurvivesAPowerCut(t *testing.T) {
 	engine := open(t, filled)
 	first := newWorld(t, 0)
 	first.engine, first.c = engine, fill(t, engine, 0)
-	for id := range int64(crashIDs) {
+	for id := range int64(ballotIDs) {
 		must(t, first.write(id))
 	}
 	shut(t, engine)
@@ -217,7 +220,7 @@ func (w *world) day() {
 	}
 	if w.start() {
 		for range w.random.IntN(60) {
-			if err := w.write(w.random.Int64N(crashIDs)); err != nil {
+			if err := w.write(w.random.Int64N(ballotIDs)); err != nil {
 				break
 			}
 		}

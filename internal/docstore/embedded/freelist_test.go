@@ -5,7 +5,6 @@ package embedded_test
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -28,13 +27,11 @@ func thinOut(t testing.TB, engine *embedded.Engine, count int) *docstore.Collect
 	for first := 0; first < count; first += 50 {
 		var batch []ballot
 		for id := first; id < min(first+50, count); id++ {
-			large := benchBallot(int64(id))
+			large := someBallot(int64(id))
 			large.Body = strings.Repeat("x", each)
 			batch = append(batch, large)
 		}
-		if err := c.Insert(t.Context(), batch...); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.Insert(t.Context(), batch...))
 	}
 	if n, err := c.DeleteAll(t.Context(), docstore.All(docstore.IDIndex).Everywhere()); err != nil || n != int64(count) {
 		t.Fatalf("deleted %d: %v", n, err)
@@ -53,9 +50,7 @@ func written(t testing.TB) int64 {
 	_, rest, _ := strings.Cut(string(contents), "wchar: ")
 	line, _, _ := strings.Cut(rest, "\n")
 	n, err := strconv.ParseInt(line, 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return n
 }
 
@@ -76,17 +71,13 @@ func TestASmallCommitStaysSmallAfterAMassDeletion(t *testing.T) {
 func listIsIn(t *testing.T, path string) bool {
 	t.Helper()
 	db, err := bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	// A copy of a transaction begins with its meta page, which says where the list is.
 	const listAt = 16 + 32
 	var copied bytes.Buffer
 	err = db.View(func(tx *bolt.Tx) error { _, err := tx.WriteTo(&copied); return err })
 	hasList := !bytes.Equal(copied.Bytes()[listAt:listAt+8], bytes.Repeat([]byte{0xFF}, 8))
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, db.Close()))
 	return hasList
 }
 
@@ -94,18 +85,12 @@ func listIsIn(t *testing.T, path string) bool {
 func copyFile(t *testing.T, path string) string {
 	t.Helper()
 	from, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	crashed := filepath.Join(t.TempDir(), "crashed.db")
 	to, err := os.Create(crashed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, err = io.Copy(to, from)
-	if err := errors.Join(err, from.Close(), to.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, from.Close(), to.Close()))
 	return crashed
 }
 
@@ -126,16 +111,14 @@ func TestTheFreePagesAreKnownAfterACloseAndFoundAfterACrash(t *testing.T) {
 	for name, path := range map[string]string{"closed": path, "crashed": crashed} {
 		t.Run(name, func(t *testing.T) {
 			before, err := os.Stat(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			again := open(t, path)
 			if err := again.Check(t.Context()); err != nil {
 				t.Error(err)
 			}
 			// The free pages serve for new documents.
 			c := fill(t, again, 0)
-			large := benchBallot(2)
+			large := someBallot(2)
 			large.Body = strings.Repeat("x", 4<<20)
 			if err := c.Insert(t.Context(), large); err != nil {
 				t.Error(err)
@@ -149,31 +132,6 @@ func TestTheFreePagesAreKnownAfterACloseAndFoundAfterACrash(t *testing.T) {
 				t.Error(err)
 			}
 			shut(t, reader)
-		})
-	}
-}
-
-// BenchmarkCommitAfterMassDeletion shows what one small commit writes in a file whose pages are
-// mostly free. One large ballot takes 65 pages.
-func BenchmarkCommitAfterMassDeletion(b *testing.B) {
-	for _, large := range []int{0, 400, 4000} {
-		b.Run(fmt.Sprintf("large=%d", large), func(b *testing.B) {
-			engine, err := embedded.Open(b.Context(), filepath.Join(b.TempDir(), "store.db"))
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer func() {
-				if err := engine.Close(); err != nil {
-					b.Error(err)
-				}
-			}()
-			c, id := thinOut(b, engine, large), int64(0)
-			before := written(b)
-			for b.Loop() {
-				id++
-				insert(b, c, id)
-			}
-			b.ReportMetric(float64(written(b)-before)/float64(b.N), "written-B/op")
 		})
 	}
 }

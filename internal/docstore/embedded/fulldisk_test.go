@@ -20,14 +20,10 @@ func TestAFollowerGoesOnAfterAFullDiskAndARestart(t *testing.T) {
 	path, token := filepath.Join(t.TempDir(), "store.db"), ""
 	for _, isFull := range []bool{false, true, false} {
 		engine, err := Open(t.Context(), path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		open := func(name string, feed *docstore.Feed) *docstore.Collection[int64, thing] {
 			c, err := docstore.Open[int64, thing](t.Context(), engine, docstore.Spec{Name: name, ID: docstore.Int64, Tombstones: feed != nil, Feed: feed})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			return c
 		}
 		followed, other := open("followed", &docstore.Feed{Settling: 10 * time.Millisecond}), open("other", nil)
@@ -37,17 +33,11 @@ func TestAFollowerGoesOnAfterAFullDiskAndARestart(t *testing.T) {
 				t.Errorf("got error %v", err)
 			}
 			engine.commit.finish = (*bolt.Tx).Commit
-			if err := other.Insert(t.Context(), thing{1}); err != nil {
-				t.Fatal(err)
-			}
+			must(t, other.Insert(t.Context(), thing{1}))
 		}
 		page, err := followed.Changes(t.Context(), docstore.ChangesQuery{Token: token, Limit: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		token = page.Next
-		if err := engine.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, engine.Close())
 	}
 }

@@ -13,16 +13,11 @@ import (
 // The bound is generous: a page of three documents of 300 kB is copied once and decoded
 // once. A scan that copies all 100 documents allocates 30 MB.
 func TestAPageOfLargeDocumentsAllocatesAboutWhatItReturns(t *testing.T) {
-	c, err := docstore.Open[int64, ballot](t.Context(), openAt(t, filepath.Join(t.TempDir(), "store.db")), ballotSpec())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := fill(t, openAt(t, filepath.Join(t.TempDir(), "store.db")), 0)
 	for id := range int64(100) {
 		large := ballotOf(id, 1)
 		large.Body = strings.Repeat("x", 300_000)
-		if err := c.Insert(t.Context(), large); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.Insert(t.Context(), large))
 	}
 	for name, where := range map[string]docstore.Where{"by id": docstore.All(docstore.IDIndex).Everywhere(), "by an index": byCode().All()} {
 		var before, after runtime.MemStats
@@ -42,10 +37,7 @@ func TestAPageOfLargeDocumentsAllocatesAboutWhatItReturns(t *testing.T) {
 func TestManyDocumentsInOneCallAreStoredInSeveralCommits(t *testing.T) {
 	t.Parallel()
 	engine := openAt(t, filepath.Join(t.TempDir(), "store.db"))
-	c, err := docstore.Open[int64, ballot](t.Context(), engine, ballotSpec())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := fill(t, engine, 0)
 	const count = 12_001
 	many := make([]ballot, count)
 	for n := range many {

@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// networkOf returns the name of the network file system that a directory lies on; empty if it is on a
-// local one. FUSE and 9P count as local, because they mostly are.
+// networkOf returns the name of the network file system that a directory lies on; empty if it is
+// on a local one. FUSE and 9P count as local, because they mostly are.
 func networkOf(directory string) (string, error) {
 	var stat syscall.Statfs_t
 	if err := syscall.Statfs(directory, &stat); err != nil {

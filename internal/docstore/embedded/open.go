@@ -64,8 +64,8 @@ func (e *Engine) enterOnce(ctx context.Context) error {
 	return e.view(ctx, func(*bolt.Tx) error { return nil })
 }
 
-// reconcile changes a collection in the file from the found declaration to the one of a spec. An index is
-// incomplete while its entries are removed, and until it has those of all documents.
+// reconcile changes a collection in the file from the found declaration to the one of a spec. An
+// index is incomplete while its entries are removed, and until it has those of all documents.
 func (e *Engine) reconcile(ctx context.Context, spec docstore.Spec, found declaration) (*table, error) {
 	if err := found.checkID(spec); err != nil {
 		return nil, err
@@ -73,7 +73,8 @@ func (e *Engine) reconcile(ctx context.Context, spec docstore.Spec, found declar
 	wanted := declaration{ID: spec.ID, Number: found.Number}
 	var stale []indexState
 	for _, had := range found.Indexes {
-		if slices.ContainsFunc(spec.Indexes, func(index docstore.Index) bool { return state(spec, index).equal(had) }) {
+		if slices.ContainsFunc(spec.Indexes,
+			func(index docstore.Index) bool { return state(spec, index).equal(had) }) {
 			wanted.Indexes = append(wanted.Indexes, had)
 		} else {
 			had.Complete = false
@@ -123,7 +124,8 @@ func (e *Engine) reconcile(ctx context.Context, spec docstore.Spec, found declar
 	return t, nil
 }
 
-// drop removes the entries of stale indexes, which are incomplete and not in kept, in several transactions.
+// drop removes the entries of stale indexes, which are incomplete and not in kept, in several
+// transactions.
 func (e *Engine) drop(ctx context.Context, collection string, kept declaration, stale []indexState) error {
 	if len(stale) == 0 {
 		return nil
@@ -138,7 +140,8 @@ func (e *Engine) drop(ctx context.Context, collection string, kept declaration, 
 			var doomed [][]byte
 			all := data(tx)
 			cursor := all.Cursor()
-			for key, _ := cursor.Seek(entries[:]); bytes.HasPrefix(key, entries[:]) && len(doomed) < buildChunkDocuments; key, _ = cursor.Next() {
+			for key, _ := cursor.Seek(entries[:]); bytes.HasPrefix(key, entries[:]) &&
+				len(doomed) < buildChunkDocuments; key, _ = cursor.Next() {
 				doomed = append(doomed, key)
 			}
 			for _, key := range doomed {

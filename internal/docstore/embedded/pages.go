@@ -13,26 +13,29 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// bbolt trusts the pages of its file. One wrong number makes it allocate, loop or recurse without end, also in
-// goroutines that nobody can recover. So each opening follows all pages before bbolt follows one. It reads the file and
-// not the mapping, visits each page once, and compares each number with what it must fit into.
+// bbolt trusts the pages of its file. One wrong number makes it allocate, loop or recurse without
+// end, also in goroutines that no caller can recover. So each opening follows all pages before
+// bbolt follows one. It reads the file and not the mapping, visits each page once, and compares
+// each number with what it must fit into.
 
 const (
 	metaPages = 2 // the first pages of a file
 
 	branchPage, leafPage, listPage = 1, 2, 16 // what a page is, in its header
 
-	// An element of a branch page is the position of its key, the size of its key, and a page. One of a leaf page is
-	// flags, the position of its key, the size of its key, and that of its value.
+	// An element of a branch page is the position of its key, the size of its key, and a page. One
+	// of a leaf page is flags, the position of its key, the size of its key, and that of its
+	// value.
 	elementBytes = 16
-	// bucketBytes is the beginning of a bucket in its parent: its first page and a number. A small bucket has no page;
-	// a leaf page follows as if it was one.
+	// bucketBytes is the beginning of a bucket in its parent: its first page and a number. A small
+	// bucket has no page; a leaf page follows as if it was one.
 	bucketBytes = 16
 	isBucket    = 1 // the flag of such an element
 
 	// maxDepth bounds the pages from the root of all buckets to a document.
 	maxDepth = 64
-	// maxBranchKeys bounds the keys of a branch page that takes several pages. bbolt splits one with more than four.
+	// maxBranchKeys bounds the keys of a branch page that takes several pages. bbolt splits one
+	// with more than four.
 	maxBranchKeys = 8
 	// maxFaults bounds the faults that are kept.
 	maxFaults = 20
@@ -126,8 +129,8 @@ func (p *pages) fault(page uint64, format string, args ...any) {
 	}
 }
 
-// tree checks the part of a bucket that is below a page. Its first key is that in the page above, by which bbolt finds
-// it again when it changes, and all are before end; nil is no limit.
+// tree checks the part of a bucket that is below a page. Its first key is that in the page above,
+// by which bbolt finds it again when it changes, and all are before end; nil is no limit.
 func (p *pages) tree(page uint64, first, end []byte, depth int, hasBuckets bool) {
 	if depth == maxDepth {
 		p.fault(page, "it is below %d others", depth)
@@ -147,7 +150,8 @@ func (p *pages) tree(page uint64, first, end []byte, depth int, hasBuckets bool)
 	}
 }
 
-// enter reads the header of a page of some kinds, and notes that it is used, with the pages behind it that it takes.
+// enter reads the header of a page of some kinds, and notes that it is used, with the pages behind
+// it that it takes.
 func (p *pages) enter(page uint64, depth int, kinds ...uint16) (b block, ok bool) {
 	if p.entered++; p.failure == nil && p.entered%checkEvery == 1 {
 		p.failure = p.ctx.Err()
@@ -225,11 +229,12 @@ type child struct {
 	key  []byte
 }
 
-// elements checks the elements of a branch page, which it returns, or of a leaf page. Behind them, bbolt writes each key
-// and its value without a gap, in as many pages as that takes.
+// elements checks the elements of a branch page, which it returns, or of a leaf page. Behind them,
+// bbolt writes each key and its value without a gap, in as many pages as that takes.
 func (p *pages) elements(b block, first, last []byte, depth int, hasBuckets bool) (below []child) {
 	order, isBranch, end := binary.NativeEndian, b.flags == branchPage, int64(pageHeaderBytes+b.count*elementBytes)
-	if end > b.size || b.count == 0 && (isBranch || first != nil) || isBranch && (b.size > p.meta.pageBytes+maxBranchKeys*bolt.MaxKeySize) {
+	if end > b.size || b.count == 0 && (isBranch || first != nil) ||
+		isBranch && (b.size > p.meta.pageBytes+maxBranchKeys*bolt.MaxKeySize) {
 		p.fault(b.page, "it has %d elements in %d bytes", b.count, b.size)
 		return nil
 	}
@@ -246,14 +251,16 @@ func (p *pages) elements(b block, first, last []byte, depth int, hasBuckets bool
 			flags, position, keySize, valueSize = 0, field(0), field(1), 0
 		}
 		if at+position != end || keySize == 0 || keySize > bolt.MaxKeySize || valueSize > b.size-end-keySize {
-			p.fault(b.page, "its element %d is not where it should be: it has a key of %d bytes and a value of %d at %d", i, keySize, valueSize, at+position)
+			p.fault(b.page, "its element %d is not where it should be: it has a key of %d bytes and a "+
+				"value of %d at %d", i, keySize, valueSize, at+position)
 			return nil
 		}
 		key := p.read(b, end, keySize, nil)
 		if key == nil {
 			return nil
 		}
-		if i == 0 && first != nil && !bytes.Equal(key, first) || i > 0 && bytes.Compare(key, before) <= 0 || last != nil && bytes.Compare(key, last) >= 0 {
+		if i == 0 && first != nil && !bytes.Equal(key, first) || i > 0 && bytes.Compare(key, before) <= 0 ||
+			last != nil && bytes.Compare(key, last) >= 0 {
 			p.fault(b.page, "the key of its element %d is out of order", i)
 			return nil
 		}
@@ -295,7 +302,8 @@ func (p *pages) bucket(b block, at, size int64, depth int) {
 		return
 	}
 	at += bucketBytes
-	inside := block{page: b.page, offset: b.offset + at, size: size - bucketBytes, isInline: true, head: b.head[min(at, int64(len(b.head))):]}
+	inside := block{page: b.page, offset: b.offset + at, size: size - bucketBytes, isInline: true,
+		head: b.head[min(at, int64(len(b.head))):]}
 	if inside.size < pageHeaderBytes {
 		p.fault(b.page, "a small bucket has %d bytes", size)
 		return
@@ -343,7 +351,8 @@ func (p *pages) freePages() (free int64) {
 		for ; len(ids) > 0; ids = ids[pageIDBytes:] {
 			id := order.Uint64(ids)
 			if id <= last || id >= uint64(p.meta.pages) || !p.meet(id) { // #nosec G115 -- it is positive
-				p.fault(b.page, "the list of free pages has page %d behind %d: it is in use, out of order, or not in the file", id, last)
+				p.fault(b.page, "the list of free pages has page %d behind %d: it is in use, out of order, or "+
+					"not in the file", id, last)
 				return 0
 			}
 			last = id

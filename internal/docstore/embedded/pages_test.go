@@ -33,36 +33,24 @@ func variedSpec() docstore.Spec {
 func varied(f *testing.F) []byte {
 	path := filepath.Join(f.TempDir(), "store.db")
 	engine, err := embedded.Open(f.Context(), path)
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	c, err := docstore.Open[int64, ballot](f.Context(), engine, variedSpec())
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	var all []ballot
 	for id := range int64(400) {
-		each := benchBallot(id)
+		each := someBallot(id)
 		if id%50 == 0 {
 			each.Body = strings.Repeat("x", int(id)*40)
 		}
 		all = append(all, each)
 	}
-	if err := c.Insert(f.Context(), all...); err != nil {
-		f.Fatal(err)
-	}
+	must(f, c.Insert(f.Context(), all...))
 	for id := int64(0); id < 400; id += 3 {
-		if err := c.Delete(f.Context(), id); err != nil {
-			f.Fatal(err)
-		}
+		must(f, c.Delete(f.Context(), id))
 	}
-	if err := engine.Close(); err != nil {
-		f.Fatal(err)
-	}
+	must(f, engine.Close())
 	file, err := os.ReadFile(path)
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	return file
 }
 
@@ -87,7 +75,7 @@ func writeAll(ctx context.Context, engine *embedded.Engine) (err error) {
 		return err
 	}
 	for id := int64(1); id < 500; id += 25 {
-		each := benchBallot(1000 + id)
+		each := someBallot(1000 + id)
 		each.Body = strings.Repeat("y", int(id)*20)
 		err = errors.Join(err, c.Insert(ctx, each))
 		if deletion := c.Delete(ctx, id); !errors.Is(deletion, docstore.ErrNotFound) {
@@ -111,9 +99,7 @@ func FuzzAChangedNumberInAPage(f *testing.F) {
 		file := bytes.Clone(whole)
 		what := spoil.Change(file, rand.New(rand.NewPCG(seed, 0)))
 		path := filepath.Join(t.TempDir(), "store.db")
-		if err := os.WriteFile(path, file, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, file, 0o600))
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		began := time.Now()
@@ -157,9 +143,7 @@ func tryStore(t *testing.T, path string, mayBeOlder bool, whole []byte) string {
 	shut(t, reader)
 	if found == nil && !mayBeOlder {
 		original := filepath.Join(t.TempDir(), "whole.db")
-		if err := os.WriteFile(original, whole, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(original, whole, 0o600))
 		reader := openReadOnly(t, original)
 		if want, err := documentsOf(ctx, reader); err != nil || !maps.Equal(got, want) {
 			t.Errorf("a store without faults has other documents (%v)", err)
@@ -195,15 +179,13 @@ func TestDamageWhileAStoreIsOpenFailsItsCallsAndStopsItsWrites(t *testing.T) {
 			}
 		},
 		"a page that cannot be read": func(t *testing.T, path string) {
-			if err := os.Truncate(path, 2*int64(os.Getpagesize())); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Truncate(path, 2*int64(os.Getpagesize())))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for call, use := range map[string]func(*docstore.Collection[int64, ballot]) error{
 				"read":  func(c *docstore.Collection[int64, ballot]) error { _, err := c.Get(t.Context(), 7); return err },
-				"write": func(c *docstore.Collection[int64, ballot]) error { return c.Insert(t.Context(), benchBallot(100_000)) },
+				"write": func(c *docstore.Collection[int64, ballot]) error { return c.Insert(t.Context(), someBallot(100_000)) },
 			} {
 				path := filepath.Join(t.TempDir(), "store.db")
 				engine := open(t, path)
@@ -215,7 +197,7 @@ func TestDamageWhileAStoreIsOpenFailsItsCallsAndStopsItsWrites(t *testing.T) {
 				if err := engine.Ping(t.Context()); !errors.Is(err, docstore.ErrUnavailable) {
 					t.Errorf("Ping returns %v after a %s", err, call)
 				}
-				if err := c.Insert(t.Context(), benchBallot(100_001)); !errors.Is(err, docstore.ErrUnavailable) {
+				if err := c.Insert(t.Context(), someBallot(100_001)); !errors.Is(err, docstore.ErrUnavailable) {
 					t.Errorf("after a %s, a write returns %v", call, err)
 				}
 				shut(t, engine)

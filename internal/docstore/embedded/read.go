@@ -17,8 +17,8 @@ import (
 // checkEvery is how many steps a walk makes between two checks of its context.
 const checkEvery = 1024
 
-// get is Scan of one document by its id. A linearizable read is done between two commits: any other
-// also sees a commit whose last sync is not finished, and may fail.
+// get is Scan of one document by its id. A linearizable read is done between two commits: any
+// other also sees a commit whose last sync is not finished, and may fail.
 func (t *table) get(ctx context.Context, id docstore.Value, scan docstore.Scan) ([]bson.Raw, error) {
 	key, err := t.keyOf(id)
 	if err != nil {
@@ -47,7 +47,8 @@ func (t *table) get(ctx context.Context, id docstore.Value, scan docstore.Scan) 
 // Scan gets one document, or walks an index.
 func (t *table) Scan(ctx context.Context, scan docstore.Scan) (documents []bson.Raw, more bool, err error) {
 	id, isOne := scan.OneID()
-	if waits := scan.As == docstore.Listed || scan.As == docstore.Linearizable && !isOne; waits && !t.engine.db.IsReadOnly() {
+	if waits := scan.As == docstore.Listed ||
+		scan.As == docstore.Linearizable && !isOne; waits && !t.engine.db.IsReadOnly() {
 		defer func() {
 			if err == nil {
 				err = t.engine.makeDurable(ctx)
@@ -94,7 +95,8 @@ func (t *table) page(ctx context.Context, scan docstore.Scan) (documents []bson.
 }
 
 // found appends the documents of a scan, which point into the mapped file.
-func (t *table) found(ctx context.Context, tx *bolt.Tx, w *walk, scan docstore.Scan, into []bson.Raw) (found []bson.Raw, more bool, err error) {
+func (t *table) found(ctx context.Context, tx *bolt.Tx, w *walk, scan docstore.Scan,
+	into []bson.Raw) (found []bson.Raw, more bool, err error) {
 	found, size := into, 0
 	for ; w.valid(); w.next() {
 		if len(found)%checkEvery == checkEvery-1 && ctx.Err() != nil {
@@ -168,8 +170,8 @@ const (
 	largeBytes  = 1 << 10
 )
 
-// copyAll copies documents from the mapped file. Small ones share allocations, which are small too: so a document
-// that is kept does not keep many others alive.
+// copyAll copies documents from the mapped file. Small ones share allocations, which are small
+// too: so a document that is kept does not keep many others alive.
 func copyAll(found []bson.Raw) []bson.Raw {
 	if len(found) == 0 {
 		return nil
@@ -215,7 +217,8 @@ func (ix *index) covers(wanted []string) bool {
 }
 
 // scanEntries is Scan with an index that covers it.
-func (ix *index) scanEntries(ctx context.Context, w *walk, scan docstore.Scan) (documents []bson.Raw, more bool, err error) {
+func (ix *index) scanEntries(ctx context.Context, w *walk,
+	scan docstore.Scan) (documents []bson.Raw, more bool, err error) {
 	size := ix.documentSize()
 	most := scan.Limit
 	if scan.MaxBytes > 0 {

@@ -11,16 +11,16 @@ import (
 // record is a document as it is stored: the BSON, and behind it the moments that it has.
 type record struct {
 	bson bson.Raw
-	// changed and made are the moments of the latest change and of the insert; 0 if the document is
-	// not stamped.
+	// changed and made are the moments of the latest change and of the insert; 0 if the document
+	// is not stamped.
 	changed, made docstore.Moment
 	// due is when a sweep has something to do for a tombstone, which has all three moments.
 	isTombstone bool
 	due         docstore.Moment
 }
 
-// stampBytes is the size of the two moments of a stored document, tombstoneBytes that of the three of a
-// tombstone.
+// stampBytes is the size of the two moments of a stored document, tombstoneBytes that of the three
+// of a tombstone.
 const stampBytes, tombstoneBytes = 16, 24
 
 func recordOf(stored []byte) record {

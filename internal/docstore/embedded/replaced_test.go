@@ -14,17 +14,11 @@ func TestAFileThatWasReplacedIsOpenedAgain(t *testing.T) {
 	path, copied := filepath.Join(directory, "store.db"), filepath.Join(directory, "copy.db")
 	for _, each := range []string{path, copied} {
 		engine, err := Open(t.Context(), each)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := engine.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, engine.Close())
 	}
 	want, err := os.Stat(copied)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	opened := 0
 	db, file, err := openDatabase(t.Context(), systemDisk{}, path, bolt.Options{}, func(*bolt.DB) error {
 		if opened++; opened == 2 { // after the look at its pages
@@ -32,9 +26,7 @@ func TestAFileThatWasReplacedIsOpenedAgain(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	got, err := file.Stat()
 	if err != nil || !os.SameFile(got, want) || opened != 4 {
 		t.Errorf("opened %d times: %v", opened, err)

@@ -25,8 +25,9 @@ func isDiskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }
 
-// TakeAttributes gives a file the owner and the permissions of the store at a path, or the owner of its directory if there
-// is no store. So a service can open what root wrote. Only root can give every file away.
+// TakeAttributes gives a file the owner and the permissions of the store at a path, or the owner
+// of its directory if there is no store. So a service can open what root wrote. Only root can give
+// every file away.
 func TakeAttributes(file, store string) error {
 	var made syscall.Stat_t
 	of, isNew, err := statStore(store)
@@ -48,7 +49,8 @@ func TakeAttributes(file, store string) error {
 	return os.Chmod(file, fs.FileMode(of.Mode)&fs.ModePerm)
 }
 
-// statStore returns the attributes of the store at a path, or of its directory if there is no store.
+// statStore returns the attributes of the store at a path, or of its directory if there is no
+// store.
 func statStore(store string) (of syscall.Stat_t, isNew bool, err error) {
 	err = syscall.Stat(store, &of)
 	if isNew = errors.Is(err, fs.ErrNotExist); isNew {
@@ -57,8 +59,8 @@ func statStore(store string) (of syscall.Stat_t, isNew bool, err error) {
 	return of, isNew, err
 }
 
-// GiveAll gives a directory and all in it the owner of the store at a path, or of its directory if there is no store. Only
-// root can.
+// GiveAll gives a directory and all in it the owner of the store at a path, or of its directory if
+// there is no store. Only root can.
 func GiveAll(directory, store string) error {
 	of, _, err := statStore(store)
 	if err != nil {

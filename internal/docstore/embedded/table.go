@@ -14,8 +14,8 @@ import (
 	"github.com/waybook/waybook/internal/docstore/keys"
 )
 
-// part is the beginning of the keys of the documents of a collection, or of an index: the number of the collection, and
-// that of the part.
+// part is the beginning of the keys of the documents of a collection, or of an index: the number
+// of the collection, and that of the part.
 type part [partBytes]byte
 
 const partBytes = 2
@@ -54,7 +54,8 @@ func seekBefore(cursor *bolt.Cursor, end []byte) (key, value []byte) {
 type table struct {
 	engine *Engine
 	spec   docstore.Spec
-	// documents has the documents by their ids, feed is described in changes.go, and tombstones in tombstone.go.
+	// documents has the documents by their ids, feed is described in changes.go, and tombstones in
+	// tombstone.go.
 	documents, feed, tombstones part
 	settled                     *settling.Line
 	id                          []docstore.Field
@@ -73,14 +74,16 @@ type index struct {
 func newTable(e *Engine, spec docstore.Spec, found declaration) *table {
 	number := byte(found.Number)
 	t := &table{
-		engine: e, spec: spec, id: []docstore.Field{{Name: docstore.IDIndex, Kind: spec.ID}}, settled: settling.Begin(e.opened),
+		engine: e, spec: spec, id: []docstore.Field{{Name: docstore.IDIndex, Kind: spec.ID}},
+		settled:   settling.Begin(e.opened),
 		documents: part{number, documentsPart}, feed: part{number, feedPart}, tombstones: part{number, tombstonesPart},
 	}
 	for _, declared := range spec.Indexes {
 		fields, _ := spec.FieldsOf(declared.Name) // declared, so there is no error
 		at := slices.IndexFunc(found.Indexes, func(had indexState) bool { return had.Name == declared.Name })
 		if at >= 0 {
-			t.indexes = append(t.indexes, index{Index: declared, part: part{number, byte(found.Indexes[at].Part)}, fields: fields})
+			t.indexes = append(t.indexes,
+				index{Index: declared, part: part{number, byte(found.Indexes[at].Part)}, fields: fields})
 		}
 	}
 	return t
@@ -106,9 +109,9 @@ func (t *table) find(name string) (*index, error) {
 	return nil, fmt.Errorf("collection %q declares no index %q", t.spec.Name, name)
 }
 
-// entry is a key of an index. The bytes up to fields encode the part and the declared fields, which
-// are unique in a unique index. The rest is the document's id. A document that is not in the index has
-// no key.
+// entry is a key of an index. The bytes up to fields encode the part and the declared fields,
+// which are unique in a unique index. The rest is the document's id. A document that is not in the
+// index has no key.
 type entry struct {
 	key    []byte
 	fields int

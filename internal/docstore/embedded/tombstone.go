@@ -10,8 +10,9 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// A tombstone is stored in the place of its document, with one more moment behind it: when it is due. A part of the
-// collection has an entry for each of them: the moment and the encoded _id → nothing.
+// A tombstone is stored in the place of its document, with one more moment behind it: when it is
+// due. A part of the collection has an entry for each of them: the moment and the encoded _id →
+// nothing.
 
 // setDue makes a tombstone due at a moment.
 func (w writer) setDue(key []byte, r *record, due docstore.Moment) error {
@@ -23,7 +24,8 @@ func (w writer) setDue(key []byte, r *record, due docstore.Moment) error {
 }
 
 // Tombstones reads between two commits, so what it returns is durable.
-func (t *table) Tombstones(ctx context.Context, after docstore.Moment, limit int) ([]docstore.Tombstone, docstore.Moment, error) {
+func (t *table) Tombstones(ctx context.Context, after docstore.Moment,
+	limit int) ([]docstore.Tombstone, docstore.Moment, error) {
 	if err := t.spec.CheckTombstones(); err != nil {
 		return nil, 0, err
 	}
@@ -33,7 +35,8 @@ func (t *table) Tombstones(ctx context.Context, after docstore.Moment, limit int
 		due, now = nil, t.engine.commit.moments.current()
 		all := data(tx)
 		entries := all.Cursor()
-		for key, _ := entries.Seek(t.tombstones.at(after+1, nil)); bytes.HasPrefix(key, t.tombstones[:]) && len(due) < limit; key, _ = entries.Next() {
+		for key, _ := entries.Seek(t.tombstones.at(after+1, nil)); bytes.HasPrefix(key, t.tombstones[:]) &&
+			len(due) < limit; key, _ = entries.Next() {
 			entry, document, err := t.entryOf(key)
 			if err != nil || entry.At > now {
 				return false, err
@@ -42,7 +45,8 @@ func (t *table) Tombstones(ctx context.Context, after docstore.Moment, limit int
 			if !r.isTombstone {
 				return false, fmt.Errorf("the store is damaged: entry %x refers to no tombstone", key)
 			}
-			due = append(due, docstore.Tombstone{ID: entry.ID, At: r.changed, Due: entry.At, IsClear: stateOf(r) == docstore.Gone})
+			due = append(due, docstore.Tombstone{ID: entry.ID, At: r.changed, Due: entry.At,
+				IsClear: stateOf(r) == docstore.Gone})
 		}
 		return false, nil
 	})
@@ -92,7 +96,8 @@ func (t *table) Forget(ctx context.Context, tombstone docstore.Tombstone) error 
 }
 
 // tend changes a tombstone by do, if it is still that of the same deletion.
-func (t *table) tend(ctx context.Context, tombstone docstore.Tombstone, do func(w writer, key []byte, r record) error) error {
+func (t *table) tend(ctx context.Context, tombstone docstore.Tombstone,
+	do func(w writer, key []byte, r record) error) error {
 	if err := t.spec.CheckTombstones(); err != nil {
 		return err
 	}

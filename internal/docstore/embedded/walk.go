@@ -25,8 +25,8 @@ type walk struct {
 	prefix []byte
 	spans  []docstore.Span
 	last   []byte
-	// isDescending walks from the last key to the first. Then the last of spans is the present one,
-	// and first, unless nil, begins the first keys of it.
+	// isDescending walks from the last key to the first. Then the last of spans is the present
+	// one, and first, unless nil, begins the first keys of it.
 	isDescending bool
 	first        []byte
 	// withTombstones does not pass over tombstones.
@@ -171,8 +171,8 @@ func (w *walk) startBack(after []docstore.Value) {
 	w.seekBack(end)
 }
 
-// beginBack sets the beginning of the present span and returns what begins the last keys that it may
-// have.
+// beginBack sets the beginning of the present span and returns what begins the last keys that it
+// may have.
 func (w *walk) beginBack() []byte {
 	if len(w.spans) == 0 {
 		return w.prefix
@@ -273,7 +273,8 @@ func (t *table) DeleteAll(ctx context.Context, where docstore.Where) (int64, err
 	}
 }
 
-// chunk returns the first documents within bounds and the limits of a chunk, and whether there are more.
+// chunk returns the first documents within bounds and the limits of a chunk, and whether there are
+// more.
 func (t *table) chunk(tx *bolt.Tx, ix *index, bounds docstore.Bounds) (doomed []prepared, more bool, err error) {
 	size := 0
 	for w := t.walk(tx, ix, bounds); w.valid(); w.next() {

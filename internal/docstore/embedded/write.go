@@ -11,18 +11,20 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// keyCost is what a key that is written adds to the memory of a commit, in bytes: in a large store each changes another
-// page, of which neighbours share one now and then.
+// keyCost is what a key that is written adds to the memory of a commit, in bytes: in a large store
+// each changes another page, of which neighbours share one now and then.
 const keyCost = 4 << 10
 
 // cost returns what the writes of some documents of a size in total add to the memory of a commit.
 func (t *table) cost(documents, bytes int) int { return bytes + documents*(2+len(t.indexes))*keyCost }
 
-// dataFill is the fill ratio of pages that are split. Ids and moments grow with time, so many inserts go to the last page
-// of a part, and earlier pages need little free space; entries of other indexes go anywhere.
+// dataFill is the fill ratio of pages that are split. Ids and moments grow with time, so many
+// inserts go to the last page of a part, and earlier pages need little free space; entries of
+// other indexes go anywhere.
 const dataFill = 0.7
 
-// Insert stores documents in chunks of one commit each, so that other writers wait for a chunk only.
+// Insert stores documents in chunks of one commit each, so that other writers wait for a chunk
+// only.
 func (t *table) Insert(ctx context.Context, documents []bson.Raw) ([]error, error) {
 	if err := t.engine.enterOnce(ctx); err != nil {
 		return nil, err
@@ -107,8 +109,9 @@ func (t *table) UpdateMany(ctx context.Context, changes []docstore.Change) (made
 	return made, err
 }
 
-// update makes changes in one transaction. refusals[i] is the reason why changes[i] was not
-// made, or nil. A change that no document fits fails all. note, unless nil, gets each document before its change.
+// update makes changes in one transaction. refusals[i] is the reason why changes[i] was not made,
+// or nil. A change that no document fits fails all. note, unless nil, gets each document before
+// its change.
 func (t *table) update(ctx context.Context, changes []docstore.Change, note func(record)) ([]error, error) {
 	effects, size := make([]effect, len(changes)), 0
 	for i, change := range changes {
@@ -138,8 +141,8 @@ func (t *table) update(ctx context.Context, changes []docstore.Change, note func
 	return refusals, nil
 }
 
-// effect is what a change does beside the document: whether it changes index entries, and whether it
-// is stamped.
+// effect is what a change does beside the document: whether it changes index entries, and whether
+// it is stamped.
 type effect struct{ changesKeys, isStamped bool }
 
 func (t *table) effectOf(change docstore.Change) effect {
@@ -261,8 +264,8 @@ func (w writer) refuseChange(p, before prepared) error {
 	return nil
 }
 
-// put stores a document and its index entries. before is the document that it replaces; it has no entries if there is
-// none.
+// put stores a document and its index entries. before is the document that it replaces; it has no
+// entries if there is none.
 func (w writer) put(p, before prepared, isStamped bool) error {
 	if err := w.putRecord(p.key, before.record, p.record, isStamped); err != nil {
 		return err
@@ -287,7 +290,8 @@ func (w writer) put(p, before prepared, isStamped bool) error {
 	return nil
 }
 
-// putRecord stores a document without index entries. A document that it does not stamp keeps its moments.
+// putRecord stores a document without index entries. A document that it does not stamp keeps its
+// moments.
 func (w writer) putRecord(key []byte, before, now record, isStamped bool) error {
 	now.made, now.changed = before.made, before.changed
 	if isStamped {

@@ -44,7 +44,7 @@ const Collection = "leases"
 // held is a lease as stored. It stays when it is released.
 type held struct {
 	Name string `bson:"_id"`
-	// Holder is a random text of one call of Do; empty if nobody holds the lease.
+	// Holder is a random text of one call of Do; empty if the lease is free.
 	Holder string `bson:"holder"`
 	// Signs counts the changes of the document, so each change is visible.
 	Signs int64 `bson:"signs"`

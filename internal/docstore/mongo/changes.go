@@ -15,10 +15,11 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// Changes reads the state of the feed and the index of changes in one snapshot, of a time that the server, or the router for
-// all shards, chooses. A majority has everything that the snapshot shows. A write that it does not show gets a later place
-// in the log. So its stamp is later than the time of the snapshot, less the time that passes between the stamp of a write
-// and its place, which is far below the settling time.
+// Changes reads the state of the feed and the index of changes in one snapshot, of a time that the
+// server, or the router for all shards, chooses. A majority has everything that the snapshot
+// shows. A write that it does not show gets a later place in the log. So its stamp is later than
+// the time of the snapshot, less the time that passes between the stamp of a write and its place,
+// which is far below the settling time.
 func (t *table) Changes(ctx context.Context, scan docstore.ChangeScan) (batch docstore.ChangeBatch, err error) {
 	if err := t.spec.CheckChanges(scan); err != nil {
 		return batch, err
@@ -38,7 +39,8 @@ func (t *table) readChanges(ctx context.Context, scan docstore.ChangeScan) (batc
 	}
 	settled := docstore.MomentOf(at.Time().Add(-t.spec.SettlingTime()))
 	found, more, err := t.find(ctx, query{
-		filter: changesFrom(scan.From), order: byChange(), fields: projection([]string{}, stampFields()), limit: scan.Limit,
+		filter: changesFrom(scan.From), order: byChange(), fields: projection([]string{}, stampFields()),
+		limit:    scan.Limit,
 		snapshot: at, comment: t.comment(), isWhole: true,
 	})
 	if err != nil {
@@ -46,13 +48,15 @@ func (t *table) readChanges(ctx context.Context, scan docstore.ChangeScan) (batc
 	}
 	t.engine.listed.raise(at)
 	batch = docstore.ChangeBatch{
-		Store: state.Store, Forgotten: momentOf(state.Forgotten), More: more || len(found) == scan.Limit, Settled: settled, Known: settled,
+		Store: state.Store, Forgotten: momentOf(state.Forgotten), More: more || len(found) == scan.Limit,
+		Settled: settled, Known: settled,
 	}
 	if known := t.settled.Settled(at, began, t.spec.SettlingTime()); known != 0 {
 		batch.Settled = min(settled, known) // the time of the servers may have leapt
 	}
 	for _, document := range found {
-		change := docstore.RawChange{At: momentIn(document, docstore.ChangedField), IsGone: docstore.IsTombstone(document)}
+		change := docstore.RawChange{At: momentIn(document, docstore.ChangedField),
+			IsGone: docstore.IsTombstone(document)}
 		if made := momentIn(document, docstore.MadeField); made > 0 {
 			change.Made = made - 1 // a new document gets this stamp after the other one
 		}
@@ -69,8 +73,10 @@ func (t *table) snapshot(ctx context.Context) (state feedState, at docstore.Mome
 	ctx, cancel := bounded(ctx)
 	defer cancel()
 	command := bson.D{
-		{Key: "find", Value: feedsCollection}, {Key: "filter", Value: bson.D{{Key: docstore.IDIndex, Value: t.spec.Name}}},
-		{Key: "readConcern", Value: bson.D{{Key: "level", Value: snapshot}}}, {Key: "limit", Value: int64(1)}, {Key: "singleBatch", Value: true},
+		{Key: "find", Value: feedsCollection},
+		{Key: "filter", Value: bson.D{{Key: docstore.IDIndex, Value: t.spec.Name}}},
+		{Key: "readConcern", Value: bson.D{{Key: "level", Value: snapshot}}}, {Key: "limit", Value: int64(1)},
+		{Key: "singleBatch", Value: true},
 	}
 	var reply struct {
 		Cursor struct {
@@ -79,7 +85,8 @@ func (t *table) snapshot(ctx context.Context) (state feedState, at docstore.Mome
 		} `bson:"cursor"`
 	}
 	run := func() error {
-		return t.engine.database.RunCommand(ctx, command, options.RunCmd().SetReadPreference(readpref.Primary())).Decode(&reply)
+		return t.engine.database.RunCommand(ctx, command,
+			options.RunCmd().SetReadPreference(readpref.Primary())).Decode(&reply)
 	}
 	if err = run(); err != nil && mayPass(err) && ctx.Err() == nil {
 		err = run()
@@ -88,7 +95,8 @@ func (t *table) snapshot(ctx context.Context) (state feedState, at docstore.Mome
 		return state, 0, err
 	}
 	if len(reply.Cursor.Found) == 0 || reply.Cursor.At.IsZero() {
-		return state, 0, fmt.Errorf("%w: no snapshot has the state of the feed of %s yet", docstore.ErrUnavailable, t.spec.Name)
+		return state, 0, fmt.Errorf("%w: no snapshot has the state of the feed of %s yet", docstore.ErrUnavailable,
+			t.spec.Name)
 	}
 	return reply.Cursor.Found[0], momentOf(reply.Cursor.At), nil
 }
@@ -114,13 +122,14 @@ func byChange() bson.D {
 func justID() bson.D { return projection([]string{docstore.IDIndex}, nil) }
 
 func stampFields() []docstore.Field {
-	return []docstore.Field{{Name: docstore.IDIndex}, {Name: docstore.ChangedField}, {Name: docstore.MadeField}, {Name: docstore.GoneField}}
+	return []docstore.Field{{Name: docstore.IDIndex}, {Name: docstore.ChangedField}, {Name: docstore.MadeField},
+		{Name: docstore.GoneField}}
 }
 
-// The server stamps the documents of a collection with a feed, with its cluster time, when it executes
-// a write, by $currentDate: see insertion. The cluster time grows with each stamp of a replica set, also
-// across elections and whatever its clocks do. A process that stamped itself could be late by as long as
-// a write takes to reach the server.
+// The server stamps the documents of a collection with a feed, with its cluster time, when it
+// executes a write, by $currentDate: see insertion. The cluster time grows with each stamp of a
+// replica set, also across elections and whatever its clocks do. A process that stamped itself
+// could be late by as long as a write takes to reach the server.
 
 // changesIndex is the index of the moments of the latest changes.
 const changesIndex = "changes"
@@ -178,7 +187,8 @@ func (t *table) comment() string {
 // feedsCollection has a document for each feed, with the feed's state.
 const feedsCollection = "feeds"
 
-// feedState is the state of a feed. Forgotten is the moment of the last tombstone that was deleted.
+// feedState is the state of a feed. Forgotten is the moment of the last tombstone that was
+// deleted.
 type feedState struct {
 	// Store identifies the store.
 	Store     int64          `bson:"store"`
@@ -202,12 +212,14 @@ func (t *table) tick(ctx context.Context) (docstore.Moment, feedState, error) {
 		err = feeds.FindOneAndUpdate(ctx, byName, update, options).Decode(&state)
 	}
 	if err == nil && state.Now.IsZero() {
-		err = fmt.Errorf("%w: it does not stamp by $currentDate, so followers of %s would miss changes", errUnfit, t.spec.Name)
+		err = fmt.Errorf("%w: it does not stamp by $currentDate, so followers of %s would miss changes", errUnfit,
+			t.spec.Name)
 	}
 	return momentOf(state.Now), state, err
 }
 
-// checkStamping returns an error if the server does not stamp the documents of a collection that needs it.
+// checkStamping returns an error if the server does not stamp the documents of a collection that
+// needs it.
 func (t *table) checkStamping(ctx context.Context) error {
 	if t.spec.Feed == nil && !t.spec.Tombstones {
 		return nil
@@ -216,7 +228,8 @@ func (t *table) checkStamping(ctx context.Context) error {
 	return err
 }
 
-// Renew draws another identifier for each feed. The tools of the server do not do so when they restore a store.
+// Renew draws another identifier for each feed. The tools of the server do not do so when they
+// restore a store.
 func (e *Engine) Renew(ctx context.Context) error {
 	return e.call(ctx, func() error {
 		renewal := bson.D{{Key: "$set", Value: bson.D{{Key: "store", Value: newStore()}}}}

@@ -74,9 +74,7 @@ func TestTheKeyPatternOfADuplicateNamesItsIndex(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			table := usersOn(t, refusing(c.details))
 			errs, err := table.Insert(t.Context(), []bson.Raw{user(1, "a", "b")})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			wantDuplicate(t, "insert", errs[0], c.want)
 			_, err = table.Update(t.Context(), changed("a", "b"))
 			wantDuplicate(t, "update", err, c.want)
@@ -91,32 +89,13 @@ func TestARefusalByAnUndeclaredUniqueIndexIsNoDuplicate(t *testing.T) {
 	} {
 		table := usersOn(t, refusing(details))
 		errs, err := table.Insert(t.Context(), []bson.Raw{user(1, "a", "b")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		_, refused := table.Update(t.Context(), changed("a", "b"))
 		for _, err := range []error{errs[0], refused} {
 			var duplicate *docstore.DuplicateError
 			if err == nil || errors.As(err, &duplicate) || errors.Is(err, docstore.ErrUnavailable) {
 				t.Errorf("%s: got %v", name, err)
 			}
-		}
-	}
-}
-
-func TestAWriteThatTheServerRefusesForGoodIsAPlainError(t *testing.T) {
-	table := usersOn(t, func(string, bson.Raw) bson.D {
-		refusal := bson.D{{Key: "index", Value: 0}, {Key: "code", Value: 121}, {Key: "errmsg", Value: "Document failed validation"}}
-		return append(bson.D{{Key: "n", Value: 0}, {Key: "writeErrors", Value: bson.A{refusal}}}, done...)
-	})
-	errs, err := table.Insert(t.Context(), []bson.Raw{user(1, "a", "b")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, refused := table.Update(t.Context(), changed("a", "b"))
-	for _, err := range []error{errs[0], refused} {
-		if err == nil || errors.Is(err, docstore.ErrUnavailable) {
-			t.Errorf("got %v", err)
 		}
 	}
 }

@@ -68,8 +68,8 @@ const connectTimeout = 3 * time.Second
 // a report of the server and then waits for the next heartbeat.
 const heartbeat = time.Second
 
-// userTimeout bounds how long a start waits for a server that refuses the user. A new replica set answers some time
-// before anybody has created its users.
+// userTimeout bounds how long a start waits for a server that refuses the user. A new replica set
+// answers some time before anybody has created its users.
 const userTimeout = time.Minute
 
 // ErrUserRefused reports that the server refuses the user of the URI, or its password.
@@ -106,23 +106,25 @@ type Engine struct {
 
 var _ docstore.Engine = (*Engine)(nil)
 
-// Open connects to a server and waits until it answers: for serverSelectionTimeoutMS if
-// the URI sets it, otherwise until ctx ends. It waits for userTimeout while the server refuses the user. If database is empty, Open uses the database
-// of the URI, or DefaultDatabase.
+// Open connects to a server and waits until it answers: for serverSelectionTimeoutMS if the URI
+// sets it, otherwise until ctx ends. It waits for userTimeout while the server refuses the user.
+// If database is empty, Open uses the database of the URI, or DefaultDatabase.
 func Open(ctx context.Context, uri, database string) (*Engine, error) {
 	return OpenAndReport(ctx, uri, database, func(string, error) {})
 }
 
 // OpenAndReport is like Open and reports that it waits for the server at a location: before
 // the first attempt with a nil error, and after each failed one with its error.
-func OpenAndReport(ctx context.Context, uri, database string, waits func(location string, err error)) (*Engine, error) {
+func OpenAndReport(ctx context.Context, uri, database string,
+	waits func(location string, err error)) (*Engine, error) {
 	if err := CheckURI(uri); err != nil {
 		return nil, fmt.Errorf("open MongoDB: %w", err)
 	}
 	parsed, err := connstring.ParseAndValidate(uri)
 	if err != nil {
 		// The driver's text may contain the URI, and the URI may contain a password.
-		return nil, errors.New("open MongoDB: the DNS records of the URI's host cannot be read, or an option of the URI is invalid")
+		return nil, errors.New("open MongoDB: the DNS records of the URI's host cannot be read, or an option of the " +
+			"URI is invalid")
 	}
 	database = cmp.Or(database, parsed.Database, DefaultDatabase)
 	client, err := mongo.Connect(settings(uri))
@@ -163,8 +165,8 @@ func OpenAndReport(ctx context.Context, uri, database string, waits func(locatio
 	return e, nil
 }
 
-// settings returns the settings of the client. Those that the engine's promises depend on
-// override the URI. Its timeoutMS would bound each call without a deadline, and so the build of an index.
+// settings returns the settings of the client. Those that the engine's promises depend on override
+// the URI. Its timeoutMS would bound each call without a deadline, and so the build of an index.
 func settings(uri string) *options.ClientOptions {
 	settings := options.Client().SetServerSelectionTimeout(selectionTimeout).SetConnectTimeout(connectTimeout).
 		SetHeartbeatInterval(heartbeat).ApplyURI(uri).
@@ -177,9 +179,10 @@ func settings(uri string) *options.ClientOptions {
 	return settings
 }
 
-// awaitServer waits for a primary that takes the user, until ctx ends. It gives up when no server could take a call for
-// forServer, or when one refused the user for forUser.
-func (e *Engine) awaitServer(ctx context.Context, forServer, forUser time.Duration, waits func(location string, err error)) error {
+// awaitServer waits for a primary that takes the user, until ctx ends. It gives up when no server
+// could take a call for forServer, or when one refused the user for forUser.
+func (e *Engine) awaitServer(ctx context.Context, forServer, forUser time.Duration,
+	waits func(location string, err error)) error {
 	var failing error // the failure that is waited for, or nil
 	var since time.Duration
 	for {
@@ -215,7 +218,8 @@ func (e *Engine) awaitServer(ctx context.Context, forServer, forUser time.Durati
 // no credentials.
 func (e *Engine) Location() string { return e.location }
 
-// OldestVersion is the oldest version of MongoDB that the engine supports, and oldestMajor its major version.
+// OldestVersion is the oldest version of MongoDB that the engine supports, and oldestMajor its
+// major version.
 const (
 	OldestVersion = "6.0"
 	oldestMajor   = 6
@@ -227,7 +231,8 @@ type version struct {
 	Parts []int32 `bson:"versionArray"`
 }
 
-// Version returns the version of the server, or of the router, at the opening, and whether the engine supports it.
+// Version returns the version of the server, or of the router, at the opening, and whether the
+// engine supports it.
 func (e *Engine) Version() (version string, isSupported bool) {
 	return e.version.Text, len(e.version.Parts) > 0 && e.version.Parts[0] >= oldestMajor
 }
@@ -289,8 +294,8 @@ func (e *Engine) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, 
 // clock returns the time since the engine was opened.
 func (e *Engine) clock() time.Duration { return time.Since(e.start) }
 
-// Do runs calls of the driver on the database, for data that are no documents of the port. Its errors are those of the
-// port.
+// Do runs calls of the driver on the database, for data that are no documents of the port. Its
+// errors are those of the port.
 func (e *Engine) Do(ctx context.Context, do func(*mongo.Database) error) error {
 	return e.call(ctx, func() error { return do(e.database) })
 }
@@ -309,13 +314,14 @@ func (e *Engine) call(ctx context.Context, do func() error) error {
 }
 
 // errMalformed is the error of a URI that its grammar or the driver refuses. It has no part of the
-// URI: where the grammar is broken, nobody knows which part is a password.
+// URI: where the grammar is broken, any text of it may be a password.
 var errMalformed = errors.New(
-	"the URI is malformed: check the hosts, the database and the options; percent-encode the user name and the password")
+	"the URI is malformed: check the hosts, the database and the options; percent-encode the user name and " +
+		"the password")
 
 // CheckURI reports why a URI is malformed. It connects to nothing and reads no DNS record, so it
-// leaves the options of a mongodb+srv URI to Open. Its errors hold no part of a malformed URI, and no
-// credentials.
+// leaves the options of a mongodb+srv URI to Open. Its errors hold no part of a malformed URI, and
+// no credentials.
 func CheckURI(uri string) error {
 	kind, rest, hasScheme := strings.Cut(uri, "://")
 	switch {
@@ -324,7 +330,8 @@ func CheckURI(uri string) error {
 	case !hasScheme || kind != connstring.SchemeMongoDB && kind != connstring.SchemeMongoDBSRV:
 		return errors.New("the URI is malformed: want mongodb://HOST/DATABASE or mongodb+srv://HOST/DATABASE")
 	case isAmbiguous(rest):
-		return errors.New("the URI is malformed: percent-encode the user name and the password (@ as %40, / as %2F, : as %3A), and every @ and / " +
+		return errors.New("the URI is malformed: percent-encode the user name and the password (@ as %40, / as %2F, " +
+			": as %3A), and every @ and / " +
 			"behind the hosts")
 	case kind == connstring.SchemeMongoDBSRV:
 		return checkSRV(uri)
@@ -342,8 +349,9 @@ func CheckURI(uri string) error {
 	return nil
 }
 
-// isAmbiguous reports whether what follows the scheme has an @ besides the one before the hosts, or a slash in
-// the database. The driver takes the rest of a password for the hosts and the database then.
+// isAmbiguous reports whether what follows the scheme has an @ besides the one before the hosts,
+// or a slash in the database. The driver takes the rest of a password for the hosts and the
+// database then.
 func isAmbiguous(rest string) bool {
 	_, behind, _ := strings.Cut(rest, "/")
 	database, _, _ := strings.Cut(behind, "?")

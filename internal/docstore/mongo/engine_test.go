@@ -16,9 +16,7 @@ func TestALocationHasNoCredentials(t *testing.T) {
 		"mongodb://amy:s%2Fcr%403t@db1/?authMechanismProperties=SERVICE_NAME:s3cr3t&authMechanism=GSSAPI": "db1/waybook",
 	} {
 		parsed, err := connstring.ParseAndValidate(uri)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got := location(parsed, "waybook"); got != want {
 			t.Errorf("%s: got %s, want %s", uri, got, want)
 		}

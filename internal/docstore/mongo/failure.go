@@ -66,7 +66,8 @@ func isRefusal(err error) bool {
 	if !errors.As(err, &server) || mongo.IsNetworkError(err) || mongo.IsTimeout(err) {
 		return false
 	}
-	for _, label := range []string{"RetryableWriteError", "RetryableError", "SystemOverloadedError", "TransientTransactionError"} {
+	for _, label := range []string{"RetryableWriteError", "RetryableError", "SystemOverloadedError",
+		"TransientTransactionError"} {
 		if server.HasErrorLabel(label) {
 			return false
 		}
@@ -88,7 +89,8 @@ const duplicateKey = 11000
 func (t *table) duplicate(failure mongo.WriteError) error {
 	index := t.duplicateIn(failure.Raw, failure.Message)
 	if index == "" {
-		return fmt.Errorf("%w: collection %q has a unique index that is not declared: %s", errRefused, t.spec.Name, failure.Message)
+		return fmt.Errorf("%w: collection %q has a unique index that is not declared: %s", errRefused, t.spec.Name,
+			failure.Message)
 	}
 	return &docstore.DuplicateError{Index: index}
 }

@@ -17,15 +17,17 @@ import (
 // formatCollection has one document, with the format of the database.
 const formatCollection = "store"
 
-// claim makes the format of an empty database that of this program; see docstore.Format. It returns an
-// error if the database has another one. It must come before the first write to the database.
+// claim makes the format of an empty database that of this program; see docstore.Format. It
+// returns an error if the database has another one. It must come before the first write to the
+// database.
 func (e *Engine) claim(ctx context.Context) error {
 	hasFormat, err := e.checkFormat(ctx)
 	if err != nil || hasFormat {
 		return err
 	}
 	set := bson.D{{Key: "$set", Value: bson.D{{Key: "format", Value: int64(docstore.Format)}}}}
-	_, err = e.database.Collection(formatCollection).UpdateOne(ctx, formatFilter(), set, options.UpdateOne().SetUpsert(true))
+	_, err = e.database.Collection(formatCollection).UpdateOne(ctx, formatFilter(), set,
+		options.UpdateOne().SetUpsert(true))
 	if mongo.IsDuplicateKeyError(err) { // another process has made it
 		return nil
 	}
@@ -34,8 +36,8 @@ func (e *Engine) claim(ctx context.Context) error {
 
 func formatFilter() bson.D { return bson.D{{Key: docstore.IDIndex, Value: "format"}} }
 
-// checkFormat reports whether the database has a format. It returns an error if that is another one, or
-// if there are documents without a format.
+// checkFormat reports whether the database has a format. It returns an error if that is another
+// one, or if there are documents without a format.
 func (e *Engine) checkFormat(ctx context.Context) (hasFormat bool, err error) {
 	if hasFormat, err := e.readFormat(ctx); err != nil || hasFormat {
 		return hasFormat, err
@@ -48,7 +50,8 @@ func (e *Engine) checkFormat(ctx context.Context) (hasFormat bool, err error) {
 	if hasFormat, err = e.readFormat(ctx); err != nil || hasFormat {
 		return hasFormat, err
 	}
-	return false, fmt.Errorf("%w: a version of Waybook that was never released has written to the database %s; start with an empty one", errMisfit, e.database.Name())
+	return false, fmt.Errorf("%w: a version of Waybook that was never released has written to the database %s; "+
+		"start with an empty one", errMisfit, e.database.Name())
 }
 
 func (e *Engine) readFormat(ctx context.Context) (hasFormat bool, err error) {
@@ -65,7 +68,8 @@ func (e *Engine) readFormat(ctx context.Context) (hasFormat bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if err := docstore.CheckFormat("the database "+e.database.Name(), strconv.FormatInt(stored.Format, 10)); err != nil {
+	if err := docstore.CheckFormat("the database "+e.database.Name(),
+		strconv.FormatInt(stored.Format, 10)); err != nil {
 		return false, fmt.Errorf("%w: %w", errMisfit, err)
 	}
 	e.hasFormat.Store(true)
@@ -81,7 +85,8 @@ func (e *Engine) hasDocuments(ctx context.Context) (bool, error) {
 		if name == formatCollection || strings.HasPrefix(name, "system.") {
 			continue
 		}
-		found, _, err := newTable(e, docstore.Spec{Name: name}).find(ctx, query{filter: bson.D{}, limit: 1, comment: everywhere})
+		found, _, err := newTable(e, docstore.Spec{Name: name}).find(ctx,
+			query{filter: bson.D{}, limit: 1, comment: everywhere})
 		if err != nil || len(found) > 0 {
 			return true, err
 		}
@@ -101,7 +106,8 @@ func (t *table) checkCollation(ctx context.Context) error {
 			return fmt.Errorf("%w: %q is a %s, not a collection", errMisfit, t.spec.Name, stored.Type)
 		}
 		if collation, has := stored.Options.Lookup("collation").DocumentOK(); has && !isSimple(collation) {
-			return fmt.Errorf("%w: collection %q has the default collation %s; copy it to one without", errMisfit, t.spec.Name, collation)
+			return fmt.Errorf("%w: collection %q has the default collation %s; copy it to one without", errMisfit,
+				t.spec.Name, collation)
 		}
 	}
 	return nil
@@ -137,7 +143,8 @@ func (t *table) checkFit(ctx context.Context, indexes []docstore.Index) error {
 	if len(alternatives) == 0 {
 		return nil
 	}
-	misfits, _, err := t.find(ctx, query{filter: t.alive(bson.D{{Key: "$or", Value: alternatives}}), limit: 1, comment: everywhere, isUnlimited: true})
+	misfits, _, err := t.find(ctx, query{filter: t.alive(bson.D{{Key: "$or", Value: alternatives}}), limit: 1,
+		comment: everywhere, isUnlimited: true})
 	if err != nil || len(misfits) == 0 {
 		return err
 	}
@@ -147,15 +154,16 @@ func (t *table) checkFit(ctx context.Context, indexes []docstore.Index) error {
 		}
 		for _, field := range index.Fields {
 			if _, err := field.Value(misfits[0]); err != nil {
-				return fmt.Errorf("build index %q: %w: a document has no %s in field %q", index.Name, errMisfit, typeOf(field.Kind), field.Name)
+				return fmt.Errorf("build index %q: %w: a document has no %s in field %q", index.Name, errMisfit,
+					typeOf(field.Kind), field.Name)
 			}
 		}
 	}
 	return fmt.Errorf("%w: a document changed during the check", docstore.ErrUnavailable)
 }
 
-// misfits returns a filter for documents that lack a field, unless they may, or have it with another
-// type.
+// misfits returns a filter for documents that lack a field, unless they may, or have it with
+// another type.
 func (t *table) misfits(field docstore.Field, mayLack bool) bson.D {
 	wrong := bson.A{}
 	for _, each := range typesOf(field.Kind) {
@@ -168,7 +176,8 @@ func (t *table) misfits(field docstore.Field, mayLack bool) bson.D {
 	return bson.D{{Key: "$and", Value: wrong}}
 }
 
-// typesOf returns the type aliases of the values that an index may have. An integer may be a small one.
+// typesOf returns the type aliases of the values that an index may have. An integer may be a small
+// one.
 func typesOf(kind docstore.Kind) []string {
 	if kind == docstore.Int64 {
 		return []string{typeOf(kind), "int"}

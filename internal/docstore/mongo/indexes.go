@@ -29,10 +29,10 @@ const reconcileTries = 3
 // primaryIndex is the server's name for the index of _id.
 const primaryIndex = "_id_"
 
-// keysOf returns the keys of an index on the server. They end with _id, so that the index
-// alone serves scans. A unique index does not include _id, because that would make every
-// key unique. Its scans do not need _id: no two documents have equal fields. A sparse index does not
-// include it, because every document has one.
+// keysOf returns the keys of an index on the server. They end with _id, so that the index alone
+// serves scans. A unique index does not include _id, because that would make every key unique. Its
+// scans do not need _id: no two documents have equal fields. A sparse index does not include it,
+// because every document has one.
 func keysOf(index docstore.Index) bson.D {
 	keys := bson.D{}
 	for _, field := range index.Fields {
@@ -63,10 +63,11 @@ type storedIndex struct {
 	Collation bson.Raw `bson:"collation"`
 }
 
-// serves reports whether this index has all documents of the declared one in its order, and refuses what that refuses.
-// It may have the documents that lack the field of a sparse one.
+// serves reports whether this index has all documents of the declared one in its order, and
+// refuses what that refuses. It may have the documents that lack the field of a sparse one.
 func (s storedIndex) serves(index docstore.Index) bool {
-	return !s.Hidden && s.Unique == index.Unique && (!s.Sparse || index.Sparse) && len(s.Partial) == 0 && isSimple(s.Collation) && sameKeys(s.Key, keysOf(index))
+	return !s.Hidden && s.Unique == index.Unique && (!s.Sparse || index.Sparse) && len(s.Partial) == 0 &&
+		isSimple(s.Collation) && sameKeys(s.Key, keysOf(index))
 }
 
 // isSimple reports whether a collation compares strings by their bytes.
@@ -102,8 +103,8 @@ func hasCode(err error, codes ...int) bool {
 	return errors.As(err, &command) && slices.Contains(codes, int(command.Code))
 }
 
-// match sorts the declared indexes into those that exist, or are being built, and those that do not. It returns an
-// error if another one has the name of a declared one.
+// match sorts the declared indexes into those that exist, or are being built, and those that do
+// not. It returns an error if another one has the name of a declared one.
 func (t *table) match(stored map[string]storedIndex) (present, missing []docstore.Index, err error) {
 	for _, index := range indexesOf(t.spec) {
 		has, isTaken := stored[index.Name]
@@ -114,14 +115,15 @@ func (t *table) match(stored map[string]storedIndex) (present, missing []docstor
 			present = append(present, index)
 		default:
 			missing = append(missing, index)
-			err = fmt.Errorf("%w: index %q of collection %q exists with another declaration; drop it", errMisfit, index.Name, t.spec.Name)
+			err = fmt.Errorf("%w: index %q of collection %q exists with another declaration; drop it", errMisfit,
+				index.Name, t.spec.Name)
 		}
 	}
 	return present, missing, err
 }
 
-// reconcile makes the declared indexes exist and drops nothing. Any number of processes may run it at once: the server
-// builds an index once, and the others wait for it.
+// reconcile makes the declared indexes exist and drops nothing. Any number of processes may run it
+// at once: the server builds an index once, and the others wait for it.
 func (t *table) reconcile(ctx context.Context) error {
 	if err := errors.Join(t.checkCollation(ctx), t.checkIDKind(ctx)); err != nil {
 		return err
@@ -162,8 +164,8 @@ func (t *table) make(ctx context.Context) error {
 // create creates indexes. For those that are present, it waits until they are built: the
 // list of a server does not tell these apart.
 //
-// The server does not learn the deadline of ctx, because it would abort a build then. A
-// later start would begin it again, and never end it. By default, a build ends only when all voting
+// The server does not learn the deadline of ctx, because it would abort a build then. A later
+// start would begin it again, and never end it. By default, a build ends only when all voting
 // members have built the index, so one that is down would block the start.
 func (t *table) create(ctx context.Context, present, missing []docstore.Index) error {
 	ctx, cancel := withoutDeadline(ctx)

@@ -22,9 +22,7 @@ func TestAnIndexServesIfItHasAllDocumentsInTheDeclaredOrder(t *testing.T) {
 		t.Error("an equal index does not serve")
 	}
 	document, err := bson.Marshal(bson.D{{Key: "locale", Value: "de"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for what, change := range map[string]func(*storedIndex){
 		"hidden":       func(s *storedIndex) { s.Hidden = true },
 		"not unique":   func(s *storedIndex) { s.Unique = false },
@@ -62,9 +60,7 @@ func TestASparseIndexIsOnItsFieldAlone(t *testing.T) {
 		t.Fatalf("got %v", sent)
 	}
 	var command struct{ Indexes []storedIndex }
-	if err := bson.Unmarshal(sent[0], &command); err != nil {
-		t.Fatal(err)
-	}
+	must(t, bson.Unmarshal(sent[0], &command))
 	for _, index := range command.Indexes {
 		if index.Sparse != (index.Name == "flag") {
 			t.Errorf("created %+v", index)
@@ -167,7 +163,7 @@ func TestAStartWaitsForIndexesAndReadsTheCollectionOnlyIfOneIsMissing(t *testing
 	}
 }
 
-func TestAServerIsNotToldToAbortABuildWhenTheStartsTimeEnds(t *testing.T) {
+func TestABuildNeedsAMajorityAndIsNotAbortedWhenTheStartsTimeEnds(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 	defer cancel()
 	for name, start := range map[string]struct {
@@ -191,22 +187,10 @@ func TestAServerIsNotToldToAbortABuildWhenTheStartsTimeEnds(t *testing.T) {
 				if limit, _ := command.Lookup("maxTimeMS").AsInt64OK(); limit != want {
 					t.Errorf("%s: the server may take %d ms for %s, want %d", name, limit, nameOf(command), want)
 				}
-			}
-		}
-	}
-}
-
-// A member that is down, or one that builds no indexes, must not keep a majority of the set from a build.
-func TestAMajorityEndsABuild(t *testing.T) {
-	c := &catalog{indexes: make(map[string]bson.D)}
-	for range 2 {
-		engine, peer := openOn(t, c.answer)
-		if _, err := engine.Open(t.Context(), usersTable().spec); err != nil {
-			t.Fatal(err)
-		}
-		for _, command := range peer.commands("createIndexes") {
-			if quorum, _ := command.Lookup("commitQuorum").StringValueOK(); quorum != "majority" {
-				t.Errorf("%s waits for %q", command, quorum)
+				// A member that is down, or one that builds no indexes, must not keep a majority of the set from a build.
+				if quorum, _ := command.Lookup("commitQuorum").StringValueOK(); nameOf(command) == "createIndexes" && quorum != "majority" {
+					t.Errorf("%s: %s waits for %q", name, command, quorum)
+				}
 			}
 		}
 	}

@@ -45,9 +45,7 @@ func openWith(t *testing.T, role bson.D, options string, answer func(command str
 	t.Helper()
 	p := &peer{t: t, answer: answer, role: role}
 	engine, err := Open(t.Context(), "mongodb://"+p.listen()+"/?directConnection=true"+options, "db")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	closeAtEnd(t, engine)
 	return engine, p
 }
@@ -207,4 +205,11 @@ func firstBatch(documents ...bson.D) bson.D {
 	return append(bson.D{{Key: "cursor", Value: bson.D{
 		{Key: "id", Value: int64(0)}, {Key: "ns", Value: "db.users"}, {Key: "firstBatch", Value: list},
 	}}}, done...)
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -35,10 +35,12 @@ const (
 func indexesOf(spec docstore.Spec) []docstore.Index {
 	indexes := placedIndexesOf(spec)
 	if spec.Feed != nil {
-		indexes = append(slices.Clip(indexes), docstore.Index{Name: changesIndex, Fields: []docstore.Field{{Name: docstore.ChangedField}}})
+		indexes = append(slices.Clip(indexes),
+			docstore.Index{Name: changesIndex, Fields: []docstore.Field{{Name: docstore.ChangedField}}})
 	}
 	if spec.Tombstones {
-		indexes = append(slices.Clip(indexes), docstore.Index{Name: tombstonesIndex, Sparse: true, Fields: []docstore.Field{{Name: docstore.DueField}}})
+		indexes = append(slices.Clip(indexes),
+			docstore.Index{Name: tombstonesIndex, Sparse: true, Fields: []docstore.Field{{Name: docstore.DueField}}})
 	}
 	return indexes
 }
@@ -101,9 +103,10 @@ func oneOf(values bson.A) any {
 
 func inPlace(place int64) bson.E { return bson.E{Key: docstore.PlaceField, Value: place} }
 
-// insertion returns the write of a new document, with the fields that the engine stores. One with stamps is an
-// upsert whose filter matches none: the server stamps an insert when it arrives, and $currentDate when it
-// executes the write, which may have waited for longer than a change waits to settle.
+// insertion returns the write of a new document, with the fields that the engine stores. One with
+// stamps is an upsert whose filter matches none: the server stamps an insert when it arrives, and
+// $currentDate when it executes the write, which may have waited for longer than a change waits to
+// settle.
 func (t *table) insertion(document bson.Raw) (mongo.WriteModel, error) {
 	for _, field := range t.hidden {
 		if _, err := document.LookupErr(field); err == nil {
@@ -138,7 +141,8 @@ func (t *table) insertion(document bson.Raw) (mongo.WriteModel, error) {
 	case t.spec.Feed == nil:
 		return mongo.NewInsertOneModel().SetDocument(rest), nil
 	}
-	none := append(placed[:len(placed):len(placed)], bson.E{Key: docstore.RevisionField, Value: bson.D{{Key: "$lt", Value: int64(0)}}})
+	none := append(placed[:len(placed):len(placed)],
+		bson.E{Key: docstore.RevisionField, Value: bson.D{{Key: "$lt", Value: int64(0)}}})
 	return mongo.NewUpdateOneModel().SetFilter(none).SetUpsert(true).
 		SetUpdate(bson.D{{Key: "$setOnInsert", Value: rest[len(placed):]}, stamping(stamped...)}), nil
 }

@@ -24,42 +24,45 @@ const (
 	maxFind = 10_000
 	// longestFind bounds a query on the server if its caller has no deadline.
 	longestFind = 5 * time.Minute
-	// longestCheck is the longest time limit that a server takes, for a query that reads a whole collection. Without any,
-	// MongoDB 8 ends it at the cluster's defaultMaxTimeMS.
+	// longestCheck is the longest time limit that a server takes, for a query that reads a whole
+	// collection. Without any, MongoDB 8 ends it at the cluster's defaultMaxTimeMS.
 	longestCheck = math.MaxInt32 * time.Millisecond
 )
 
-// local is the read concern of a read that wants no other. A find that names none has the default of the
-// cluster, which an administrator may change.
+// local is the read concern of a read that wants no other. A find that names none has the default
+// of the cluster, which an administrator may change.
 const local = "local"
 
-// The read concerns of what no failover undoes. Before the primary replies to a linearizable read, it has a
-// majority acknowledge everything that the read has seen.
-// A snapshot shows what a majority has at one time, on all shards.
+// The read concerns of what no failover undoes. Before the primary replies to a linearizable read,
+// it has a majority acknowledge everything that the read has seen. A snapshot shows what a
+// majority has at one time, on all shards.
 const majority, linearizable, snapshot = "majority", "linearizable", "snapshot"
 
-// listed stands for majority, at the time of the latest snapshot of changes that this process has read.
+// listed stands for majority, at the time of the latest snapshot of changes that this process has
+// read.
 const listed = "listed"
 
-// concernOf returns the read concern of a read. Present and Recent read from the primary. If no majority has
-// confirmed for the staleness of Recent that the server is the primary, by acknowledging a write or a
-// linearizable read of this process, Recent is Linearizable. A primary that was cut off from the majority
-// cannot serve that. On a collection that is spread over shards, Recent is Present.
+// concernOf returns the read concern of a read. Present and Recent read from the primary. If no
+// majority has confirmed for the staleness of Recent that the server is the primary, by
+// acknowledging a write or a linearizable read of this process, Recent is Linearizable. A primary
+// that was cut off from the majority cannot serve that. On a collection that is spread over
+// shards, Recent is Present.
 func (t *table) concernOf(as docstore.Consistency) string {
 	switch staleness := as.Staleness(); {
 	case as == docstore.Listed:
 		return listed
 	case as == docstore.Durable:
 		return majority
-	case as == docstore.Present, staleness > 0 && (t.confirmed == nil || t.confirmed.isWithin(staleness, t.engine.clock())):
+	case as == docstore.Present, staleness > 0 &&
+		(t.confirmed == nil || t.confirmed.isWithin(staleness, t.engine.clock())):
 		return ""
 	}
 	return linearizable
 }
 
-// Scan reads a page of an index. The index serves each of its filters and sorts, starting
-// with the first field, but the server sorts in memory what it finds by a sparse one. Each query asks for as many documents as are likely to fit into the
-// budget; the next one continues after them.
+// Scan reads a page of an index. The index serves each of its filters and sorts, starting with the
+// first field, but the server sorts in memory what it finds by a sparse one. Each query asks for
+// as many documents as are likely to fit into the budget; the next one continues after them.
 func (t *table) Scan(ctx context.Context, scan docstore.Scan) (documents []bson.Raw, more bool, err error) {
 	selected, err := t.resolve(scan)
 	if err != nil {
@@ -82,8 +85,10 @@ func (t *table) Scan(ctx context.Context, scan docstore.Scan) (documents []bson.
 		}
 		for !selected.bounds.Empty {
 			next := query{
-				filter: t.filter(selected), order: orderOf(rest, scan.Descending), fields: projection(scan.Fields, selected.bounds.Rest),
-				limit: size.likelyToFit(wanted-len(documents), scan.MaxBytes, used), comment: selected.comment, concern: concern, at: at,
+				filter: t.filter(selected), order: orderOf(rest, scan.Descending),
+				fields: projection(scan.Fields, selected.bounds.Rest),
+				limit:  size.likelyToFit(wanted-len(documents), scan.MaxBytes, used), comment: selected.comment,
+				concern: concern, at: at,
 			}
 			found, follow, err := t.find(ctx, next)
 			if err != nil {
@@ -160,8 +165,8 @@ type query struct {
 	skip, limit           int
 	// concern is the read concern; empty for local. comment is the comment; empty for none.
 	concern, comment string
-	// at, unless 0, is the cluster time that the read has reached, in what a majority has. snapshot, unless 0, is that of
-	// the snapshot to read.
+	// at, unless 0, is the cluster time that the read has reached, in what a majority has.
+	// snapshot, unless 0, is that of the snapshot to read.
 	at, snapshot docstore.Moment
 	// isWhole keeps the fields that no read returns.
 	isWhole bool
@@ -197,7 +202,8 @@ func (t *table) find(ctx context.Context, q query) (documents []bson.Raw, more b
 	if q.comment != "" {
 		command = append(command, bson.E{Key: "comment", Value: q.comment})
 	}
-	command = append(command, bson.E{Key: "limit", Value: int64(q.limit)}, bson.E{Key: "batchSize", Value: int32(q.limit + 1)})
+	command = append(command, bson.E{Key: "limit", Value: int64(q.limit)},
+		bson.E{Key: "batchSize", Value: int32(q.limit + 1)})
 	cursor, err := t.engine.read(ctx, command)
 	if err != nil {
 		return nil, false, err
@@ -213,8 +219,9 @@ func (t *table) find(ctx context.Context, q query) (documents []bson.Raw, more b
 	return documents, cursor.ID() != 0, cursor.Err()
 }
 
-// concern returns the read concern of a query. A read of a follower has reached the time of what this process has listed: a
-// primary that has just been elected may not know yet that a majority has all of that, and a former one lacks it.
+// concern returns the read concern of a query. A read of a follower has reached the time of what
+// this process has listed: a primary that has just been elected may not know yet that a majority
+// has all of that, and a former one lacks it.
 func (t *table) concern(q query) bson.D {
 	if q.snapshot != 0 {
 		return bson.D{{Key: "level", Value: snapshot}, {Key: "atClusterTime", Value: timestampOf(q.snapshot)}}
@@ -240,9 +247,9 @@ func (l *latest) raise(to docstore.Moment) {
 	}
 }
 
-// read runs a command that only reads, and repeats it once after a failure that may pass,
-// as the driver does with its own reads. The cursor closes itself on the server that opened it, which may be
-// one of several routers.
+// read runs a command that only reads, and repeats it once after a failure that may pass, as the
+// driver does with its own reads. The cursor closes itself on the server that opened it, which may
+// be one of several routers.
 func (e *Engine) read(ctx context.Context, command bson.D) (*mongo.Cursor, error) {
 	primary := options.RunCmd().SetReadPreference(readpref.Primary())
 	cursor, err := e.database.RunCommandCursor(ctx, command, primary)
@@ -268,8 +275,8 @@ func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, longestFind)
 }
 
-// withoutDeadline returns a context that ends with ctx, and from which the driver derives no time limit on the
-// server.
+// withoutDeadline returns a context that ends with ctx, and from which the driver derives no time
+// limit on the server.
 func withoutDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	unlimited, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, cancel)

@@ -14,9 +14,7 @@ import (
 func TestEachReadNamesItsReadConcern(t *testing.T) {
 	engine, peer := openOn(t, (&catalog{indexes: make(map[string]bson.D)}).answer)
 	table, err := engine.Open(t.Context(), usersTable().spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	all := docstore.All(docstore.IDIndex).Everywhere()
 	if _, _, err := table.Scan(t.Context(), docstore.Scan{Where: all, Limit: 1}); err != nil {
 		t.Fatal(err)
@@ -53,9 +51,7 @@ func TestACursorIsClosedOnTheRouterThatOpenedIt(t *testing.T) {
 		routers = append(routers, router)
 	}
 	engine, err := Open(t.Context(), "mongodb://"+hosts[1:]+"/", "db")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	closeAtEnd(t, engine)
 	table := newTable(engine, usersTable().spec)
 	for range maxFinds {

@@ -28,9 +28,7 @@ func TestAServerThatIsNeitherInAReplicaSetNorARouterIsRefusedAtTheStart(t *testi
 func TestAStartDoesNotWaitForeverForItsUser(t *testing.T) {
 	p := &peer{t: t, role: ofReplicaSet, answer: func(string, bson.Raw) bson.D { return refusal(18) }}
 	client, err := mongo.Connect(settings("mongodb://amy:s3cr3t@" + p.listen() + "/?directConnection=true"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	e := &Engine{client: client, start: time.Now(), close: func() error { return client.Disconnect(t.Context()) }}
 	closeAtEnd(t, e)
 	waits := 0
@@ -53,9 +51,7 @@ func TestTheVersionOfTheServerIsAskedAtTheStart(t *testing.T) {
 	}{"4.4.0": {bson.A{4, 4, 0, 0}, false}, "6.0.0-rc1": {bson.A{6, 0, 0, -49}, true}, "10.0.3": {bson.A{10, 0, 3, 0}, true}, "": {nil, false}} {
 		p := &peer{t: t, role: ofReplicaSet, build: bson.D{{Key: "version", Value: want}, {Key: "versionArray", Value: c.parts}}}
 		engine, err := Open(t.Context(), "mongodb://"+p.listen()+"/?directConnection=true", "db")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		closeAtEnd(t, engine)
 		if got, isSupported := engine.Version(); got != want || isSupported != c.isSupported {
 			t.Errorf("got %q, supported: %t, want %q, %t", got, isSupported, want, c.isSupported)

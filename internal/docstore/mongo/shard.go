@@ -17,7 +17,8 @@ import (
 
 // ErrShardKey reports that a collection has a shard key under which _id, or another unique
 // index, is not unique over all shards.
-var ErrShardKey = errors.New("the shard key of the collection does not keep ids and unique indexes unique over all shards")
+var ErrShardKey = errors.New("the shard key of the collection does not keep ids and unique indexes unique " +
+	"over all shards")
 
 // unauthorized is the error code of a command that the user of the URI may not run.
 const unauthorized = 13
@@ -66,10 +67,10 @@ func (e *Engine) entryOf(ctx context.Context, spec docstore.Spec) (placement Pla
 	return placement, entry, placement.check(spec)
 }
 
-// Shard shards a collection as declared, if the server is a sharded cluster and the
-// collection is not sharded yet. An empty collection that is sharded by place is spread evenly
-// over all shards at once, also if an earlier call was interrupted or shards were added since; the balancer
-// of the cluster spreads another one. It returns the resulting placement. Errors: ErrShardKey.
+// Shard shards a collection as declared, if the server is a sharded cluster and the collection is
+// not sharded yet. An empty collection that is sharded by place is spread evenly over all shards
+// at once, also if an earlier call was interrupted or shards were added since; the balancer of the
+// cluster spreads another one. It returns the resulting placement. Errors: ErrShardKey.
 func (e *Engine) Shard(ctx context.Context, spec docstore.Spec) (Placement, error) {
 	if err := e.call(ctx, func() error { return e.claim(ctx) }); err != nil {
 		return NoCluster, err
@@ -116,14 +117,16 @@ func (e *Engine) spread(ctx context.Context, spec docstore.Spec, entry shardEntr
 	return nil
 }
 
-// shardTries bounds how often a command that shards is tried, with awaitPause in between. A move of a range
-// waits for others in this way: the balancer's, or one that was interrupted.
+// shardTries bounds how often a command that shards is tried, with awaitPause in between. A move
+// of a range waits for others in this way: the balancer's, or one that was interrupted.
 const shardTries = 20
 
 // runInCluster runs a command until no other operation is in its way.
 func (e *Engine) runInCluster(ctx context.Context, command command) error {
 	for try := 1; ; try++ {
-		err := e.call(ctx, func() error { return e.client.Database(command.database).RunCommand(ctx, command.body).Err() })
+		err := e.call(ctx, func() error {
+			return e.client.Database(command.database).RunCommand(ctx, command.body).Err()
+		})
 		if !errors.Is(err, docstore.ErrUnavailable) || try == shardTries {
 			return err
 		}
@@ -150,7 +153,8 @@ func (e *Engine) rangesOf(ctx context.Context, entry shardEntry) (ranges []place
 			return fmt.Errorf("read config.chunks: %w", err)
 		}
 		for _, chunk := range chunks {
-			ranges = append(ranges, placeRange{placeAt(chunk.Min, math.MinInt64), placeAt(chunk.Max, math.MaxInt64), chunk.Shard})
+			ranges = append(ranges, placeRange{placeAt(chunk.Min, math.MinInt64), placeAt(chunk.Max, math.MaxInt64),
+				chunk.Shard})
 		}
 		return nil
 	})
@@ -165,7 +169,8 @@ func placeAt(bound bson.Raw, end int64) int64 {
 	return end
 }
 
-// shardsFor returns the names of the shards that stay in the cluster, and whether a collection is empty.
+// shardsFor returns the names of the shards that stay in the cluster, and whether a collection is
+// empty.
 func (e *Engine) shardsFor(ctx context.Context, spec docstore.Spec) (names []string, isEmpty bool, err error) {
 	err = e.call(ctx, func() error {
 		reply, err := e.client.Database("admin").RunCommand(ctx, bson.D{{Key: "listShards", Value: 1}}).Raw()
@@ -194,15 +199,16 @@ func (e *Engine) shardsFor(ctx context.Context, spec docstore.Spec) (names []str
 	return names, isEmpty, err
 }
 
-// asksRouter asks the server whether it is a router. A server that is alone has neither linearizable reads nor
-// a cluster time.
+// asksRouter asks the server whether it is a router. A server that is alone has neither
+// linearizable reads nor a cluster time.
 func (e *Engine) asksRouter(ctx context.Context) (bool, error) {
 	reply, err := e.client.Database("admin").RunCommand(ctx, bson.D{{Key: "hello", Value: 1}}).Raw()
 	if err != nil || isRouter(reply) {
 		return err == nil, err
 	}
 	if _, err := reply.LookupErr("setName"); err != nil {
-		return false, fmt.Errorf("%w: it is neither a member of a replica set nor a mongos; start mongod with --replSet and run rs.initiate()", errUnfit)
+		return false, fmt.Errorf("%w: it is neither a member of a replica set nor a mongos; start mongod with "+
+			"--replSet and run rs.initiate()", errUnfit)
 	}
 	return false, nil
 }
@@ -248,7 +254,8 @@ func (s shardEntry) placement() Placement {
 func (p Placement) check(spec docstore.Spec) error {
 	hasUnique := slices.ContainsFunc(spec.Indexes, func(index docstore.Index) bool { return index.Unique })
 	switch {
-	case p == NoCluster, p == OnOneShard, p == ShardedByID && !hasUnique, p == ShardedByPlace && spec.Sharding == docstore.ByPlace:
+	case p == NoCluster, p == OnOneShard, p == ShardedByID && !hasUnique, p == ShardedByPlace &&
+		spec.Sharding == docstore.ByPlace:
 		return nil
 	}
 	return fmt.Errorf("collection %s is placed %s: %w", spec.Name, p, ErrShardKey)
@@ -286,8 +293,8 @@ func shardCommands(database string, spec docstore.Spec) []command {
 	}}}
 }
 
-// placeRange is a range of places on a shard: those from min on and below max. math.MinInt64 and math.MaxInt64
-// stand for its ends.
+// placeRange is a range of places on a shard: those from min on and below max. math.MinInt64 and
+// math.MaxInt64 stand for its ends.
 type placeRange struct {
 	min, max int64
 	shard    string
@@ -308,8 +315,9 @@ func evenRanges(shards []string, places int64) []placeRange {
 	return ranges
 }
 
-// moves returns the ranges that have to move from where they are to the shards that want them. Each lies within
-// one range that is there, because a server moves no other, and splits that at its bounds.
+// moves returns the ranges that have to move from where they are to the shards that want them.
+// Each lies within one range that is there, because a server moves no other, and splits that at
+// its bounds.
 func moves(present, wanted []placeRange) (moves []placeRange) {
 	for _, from := range present {
 		for _, to := range wanted {

@@ -21,26 +21,6 @@ func keyedSpec() docstore.Spec {
 	}}
 }
 
-func TestARouterIsRecognizedByItsReplyToHello(t *testing.T) {
-	for name, c := range map[string]struct {
-		reply bson.D
-		want  bool
-	}{
-		"mongos":         {bson.D{{Key: "isWritablePrimary", Value: true}, {Key: "msg", Value: "isdbgrid"}}, true},
-		"replica set":    {bson.D{{Key: "isWritablePrimary", Value: true}, {Key: "setName", Value: "rs0"}}, false},
-		"something else": {bson.D{{Key: "msg", Value: 1}}, false},
-		"nothing":        {bson.D{}, false},
-	} {
-		reply, err := bson.Marshal(c.reply)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := isRouter(reply); got != c.want {
-			t.Errorf("%s: got %v", name, got)
-		}
-	}
-}
-
 func TestThePlacementOfACollectionIsReadFromTheClustersCatalog(t *testing.T) {
 	byOwner := bson.D{{Key: "owner_id", Value: 1}}
 	for name, c := range map[string]struct {
@@ -111,9 +91,7 @@ func TestTheCommandsThatShardACollection(t *testing.T) {
 		var got []string
 		for _, command := range shardCommands("db", c.spec) {
 			body, err := bson.MarshalExtJSON(command.body, false, false)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			got = append(got, command.database+" "+string(body))
 		}
 		if !slices.Equal(got, c.want) {

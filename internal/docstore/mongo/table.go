@@ -75,7 +75,8 @@ func (t *table) filter(s selection) bson.D {
 		}
 		filter = t.placed(ids...)
 	}
-	// A tombstone keeps _id and the fields of unique indexes, and no condition of a selection matches a missing field.
+	// A tombstone keeps _id and the fields of unique indexes, and no condition of a selection
+	// matches a missing field.
 	if s.bounds.WithTombstones || !t.spec.Keeps(s.all[0].Name) {
 		return filter
 	}
@@ -238,8 +239,8 @@ func orderOf(fields []docstore.Field, isDescending bool) bson.D {
 // byIDOrder sorts by _id.
 func byIDOrder() bson.D { return bson.D{{Key: docstore.IDIndex, Value: 1}} }
 
-// projection returns a projection to the wanted fields and those that give a document's position; nil for whole
-// documents. Each is in it once: a server refuses a path that is named twice.
+// projection returns a projection to the wanted fields and those that give a document's position;
+// nil for whole documents. Each is in it once: a server refuses a path that is named twice.
 func projection(wanted []string, position []docstore.Field) bson.D {
 	if wanted == nil {
 		return nil

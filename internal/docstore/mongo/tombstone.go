@@ -9,8 +9,8 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// A deletion is one update: the document loses its fields and becomes its own tombstone. The server stamps
-// it, so the index of changes has it in its order.
+// A deletion is one update: the document loses its fields and becomes its own tombstone. The
+// server stamps it, so the index of changes has it in its order.
 
 // tombstonesIndex is the index of docstore.DueField, which has no other documents.
 const tombstonesIndex = "tombstones"
@@ -40,8 +40,10 @@ func unset(fields []string) bson.E {
 	return bson.E{Key: "$unset", Value: lost}
 }
 
-// Tombstones reads at a time that a majority has acknowledged, so no failover undoes what it returns.
-func (t *table) Tombstones(ctx context.Context, after docstore.Moment, limit int) (due []docstore.Tombstone, now docstore.Moment, err error) {
+// Tombstones reads at a time that a majority has acknowledged, so no failover undoes what it
+// returns.
+func (t *table) Tombstones(ctx context.Context, after docstore.Moment,
+	limit int) (due []docstore.Tombstone, now docstore.Moment, err error) {
 	if err := t.spec.CheckTombstones(); err != nil {
 		return nil, 0, err
 	}
@@ -51,7 +53,8 @@ func (t *table) Tombstones(ctx context.Context, after docstore.Moment, limit int
 		}
 		span := bson.D{{Key: "$gt", Value: timestampOf(after)}, {Key: "$lte", Value: timestampOf(now)}}
 		found, _, err := t.find(ctx, query{
-			filter: bson.D{{Key: docstore.DueField, Value: span}}, order: bson.D{{Key: docstore.DueField, Value: 1}}, limit: limit,
+			filter: bson.D{{Key: docstore.DueField, Value: span}}, order: bson.D{{Key: docstore.DueField, Value: 1}},
+			limit:  limit,
 			fields: projection([]string{docstore.ChangedField, docstore.DueField, docstore.GoneField}, nil),
 			at:     now, comment: t.comment(), isWhole: true,
 		})
@@ -86,8 +89,8 @@ func isTombstone() bson.E {
 	return bson.E{Key: docstore.GoneField, Value: bson.D{{Key: "$exists", Value: true}}}
 }
 
-// Postpone makes a tombstone clear. It also removes the fields that the deletion did not know, such as
-// those of a newer version.
+// Postpone makes a tombstone clear. It also removes the fields that the deletion did not know,
+// such as those of a newer version.
 func (t *table) Postpone(ctx context.Context, tombstone docstore.Tombstone, until docstore.Moment) error {
 	filter, err := t.ofDeletion(tombstone)
 	if err != nil {
@@ -138,8 +141,8 @@ func (t *table) foreignFields(tombstone bson.Raw) (foreign []string, err error) 
 	return foreign, nil
 }
 
-// Forget notes that deletions may be missing before it removes a tombstone, so that no reader takes the
-// others for all of them.
+// Forget notes that deletions may be missing before it removes a tombstone, so that no reader
+// takes the others for all of them.
 func (t *table) Forget(ctx context.Context, tombstone docstore.Tombstone) error {
 	filter, err := t.ofDeletion(tombstone)
 	if err != nil {
@@ -161,7 +164,8 @@ func (t *table) Forget(ctx context.Context, tombstone docstore.Tombstone) error 
 
 // noteForgotten notes the moment of a tombstone that is removed.
 func (t *table) noteForgotten(ctx context.Context, at bson.Timestamp) error {
-	later := bson.D{{Key: docstore.IDIndex, Value: t.spec.Name}, {Key: "forgotten", Value: bson.D{{Key: "$lt", Value: at}}}}
+	later := bson.D{{Key: docstore.IDIndex, Value: t.spec.Name},
+		{Key: "forgotten", Value: bson.D{{Key: "$lt", Value: at}}}}
 	set := bson.D{{Key: "$set", Value: bson.D{{Key: "forgotten", Value: at}}}}
 	_, err := t.engine.database.Collection(feedsCollection).UpdateOne(ctx, later, set)
 	return err

@@ -89,9 +89,7 @@ func FuzzNoPartOfAMalformedURIIsShown(f *testing.F) {
 			return
 		}
 		parsed, err := connstring.ParseAndValidate(uri)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if at := location(parsed, parsed.Database); strings.ContainsAny(at, "@") || strings.Count(at, "/") != 1 {
 			t.Errorf("%q: the log shows %q", uri, at)
 		}

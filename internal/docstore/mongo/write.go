@@ -38,7 +38,8 @@ func (t *table) Insert(ctx context.Context, documents []bson.Raw) ([]error, erro
 		if err != nil && (!errors.As(err, &refused) || refused.WriteConcernError != nil) {
 			return err
 		}
-		// A server that gets a command again may leave out the error of a document that it has refused.
+		// A server that gets a command again may leave out the error of a document that it has
+		// refused.
 		if known := int(result.InsertedCount+result.UpsertedCount) + len(refused.WriteErrors); known != len(fit) {
 			return fmt.Errorf("%w: the server reports on %d of %d documents", docstore.ErrUnavailable, known, len(fit))
 		}
@@ -73,17 +74,19 @@ func (t *table) Update(ctx context.Context, change docstore.Change) (before bson
 	if err != nil {
 		return nil, err
 	}
-	err = t.changeOne(ctx, t.placed(change.ID), change.Revision != 0 || len(change.If)+len(change.IfNew) > 0, func() (isDone bool, err error) {
-		if before, isDone, err = t.updateOne(ctx, filter, update, change); err != nil {
-			err = t.updateError(err)
-		}
-		return isDone, err
-	})
+	err = t.changeOne(ctx, t.placed(change.ID), change.Revision != 0 || len(change.If)+len(change.IfNew) > 0,
+		func() (isDone bool, err error) {
+			if before, isDone, err = t.updateOne(ctx, filter, update, change); err != nil {
+				err = t.updateError(err)
+			}
+			return isDone, err
+		})
 	return before, err
 }
 
 // updateOne changes a document, and returns what the change asks for of the document before.
-func (t *table) updateOne(ctx context.Context, filter, update bson.D, change docstore.Change) (before bson.Raw, isDone bool, err error) {
+func (t *table) updateOne(ctx context.Context, filter, update bson.D,
+	change docstore.Change) (before bson.Raw, isDone bool, err error) {
 	if !change.IsWhole && len(change.Fields) == 0 {
 		result, err := t.collection.UpdateOne(ctx, filter, update)
 		return nil, err == nil && result.MatchedCount > 0, err
@@ -125,13 +128,16 @@ func (t *table) UpdateMany(ctx context.Context, changes []docstore.Change) (made
 	return made, err
 }
 
-// changeTries bounds how often a change without conditions is tried that misses a document which exists.
+// changeTries bounds how often a change without conditions is tried that misses a document which
+// exists.
 const changeTries = 10
 
-// changeOne makes a change of one document. If it matches none, changeOne checks whether the id exists, to tell
-// ErrConflict from ErrNotFound. A change without conditions matches any document. MongoDB makes it again if
-// another client has changed the document meanwhile; DocumentDB says that nothing matched.
-func (t *table) changeOne(ctx context.Context, byID bson.D, hasConditions bool, change func() (isDone bool, err error)) error {
+// changeOne makes a change of one document. If it matches none, changeOne checks whether the id
+// exists, to tell ErrConflict from ErrNotFound. A change without conditions matches any document.
+// MongoDB makes it again if another client has changed the document meanwhile; DocumentDB says
+// that nothing matched.
+func (t *table) changeOne(ctx context.Context, byID bson.D, hasConditions bool,
+	change func() (isDone bool, err error)) error {
 	return t.write(ctx, func() error {
 		for range changeTries {
 			if isDone, err := change(); err != nil || isDone {
@@ -165,9 +171,9 @@ func meeting(filter bson.D, conditions []docstore.Condition) bson.D {
 	return filter
 }
 
-// updateOf returns the filter of a change and its operators. The revision in the filter alone does not say
-// that nobody has deleted the document: a failover may have undone the revision that the caller has read, and
-// a deletion may have taken its number.
+// updateOf returns the filter of a change and its operators. The revision in the filter alone does
+// not say that the document still exists: a failover may have undone the revision that the caller
+// has read, and a deletion may have taken its number.
 func (t *table) updateOf(change docstore.Change) (filter, update bson.D, err error) {
 	byID, err := t.byID(change.ID)
 	if err != nil {
@@ -249,7 +255,8 @@ func (t *table) Delete(ctx context.Context, deletion docstore.Deletion) error {
 		return err
 	}
 	filter := meeting(t.alive(byID), deletion.If)
-	return t.changeOne(ctx, byID, len(deletion.If) > 0, func() (bool, error) { return t.deleteOne(ctx, filter, deletion) })
+	return t.changeOne(ctx, byID, len(deletion.If) > 0,
+		func() (bool, error) { return t.deleteOne(ctx, filter, deletion) })
 }
 
 func (t *table) deleteOne(ctx context.Context, filter bson.D, deletion docstore.Deletion) (isDone bool, err error) {
@@ -310,7 +317,8 @@ func (t *table) chunkOf(ctx context.Context, selected selection) (chunk selectio
 		return selected, true, nil
 	}
 	last, _, err := t.find(ctx, query{
-		filter: t.filter(selected), order: orderOf(rest, false), fields: projection([]string{}, rest[:1]), skip: deleteChunk - 1, limit: 1,
+		filter: t.filter(selected), order: orderOf(rest, false), fields: projection([]string{}, rest[:1]),
+		skip: deleteChunk - 1, limit: 1,
 		comment: selected.comment,
 	})
 	if err != nil || len(last) == 0 {
@@ -337,8 +345,9 @@ func (t *table) exists(ctx context.Context, filter bson.D) (bool, error) {
 type confirmation struct{ last atomic.Int64 }
 
 // confirmationOf returns the confirmation of a collection, which it shares with others on the same
-// shard. It is nil if the collection is on several shards: no call confirms all of them. A collection
-// on one shard shares it with none on a cluster, because each may be on a shard of its own.
+// shard. It is nil if the collection is on several shards: no call confirms all of them. A
+// collection on one shard shares it with none on a cluster, because each may be on a shard of its
+// own.
 func (e *Engine) confirmationOf(spec docstore.Spec) *confirmation {
 	switch {
 	case !e.isRouter:

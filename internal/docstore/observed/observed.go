@@ -1,5 +1,5 @@
-// Package observed wraps a store and reports each call to it, to a function and as a span
-// of the call's trace. The function usually counts the calls in metrics. Calls by which a sweep handles
+// Package observed wraps a store and reports each call to it, to a function and as a span of the
+// call's trace. The function usually counts the calls in metrics. Calls by which a sweep handles
 // tombstones, and a start finds the highest id, are not reported.
 package observed
 
@@ -22,8 +22,8 @@ import (
 // can be a label of a metric.
 type Call struct {
 	Collection string
-	// Verb is the method of docstore.Table, such as update_many, or that of Scan.Verb. Index is the index
-	// that the call used.
+	// Verb is the method of docstore.Table, such as update_many, or that of Scan.Verb. Index is
+	// the index that the call used.
 	Verb, Index string
 	// Outcome is ok, not_found, duplicate, conflict, unavailable, canceled, timeout or
 	// error.
@@ -58,15 +58,17 @@ type table struct {
 	engine engine
 }
 
-// report calls a method and reports the call: of an error only the kind, because its text may contain stored data.
+// report calls a method and reports the call: of an error only the kind, because its text may
+// contain stored data.
 func report[Q, R any](
 	ctx context.Context, t *table, verb, index string, method func(context.Context, Q) (R, error), of Q,
 ) (R, error) {
 	var span trace.Span
 	if t.engine.tracer != nil && trace.SpanContextFromContext(ctx).IsValid() {
-		ctx, span = t.engine.tracer.Start(ctx, verb+" "+t.name, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
-			attribute.String("db.collection.name", t.name), attribute.String("db.operation.name", verb),
-			attribute.String("waybook.index", index)))
+		ctx, span = t.engine.tracer.Start(ctx, verb+" "+t.name, trace.WithSpanKind(trace.SpanKindClient),
+			trace.WithAttributes(
+				attribute.String("db.collection.name", t.name), attribute.String("db.operation.name", verb),
+				attribute.String("waybook.index", index)))
 	}
 	began := time.Now()
 	result, err := method(ctx, of)
@@ -107,10 +109,11 @@ func outcomeOf(err error) string {
 
 // Insert stores documents. If some are refused, the outcome is that of the first refusal.
 func (t *table) Insert(ctx context.Context, documents []bson.Raw) (errs []error, err error) {
-	_, _ = report(ctx, t, "insert", docstore.IDIndex, func(ctx context.Context, documents []bson.Raw) (none struct{}, _ error) {
-		errs, err = t.Table.Insert(ctx, documents)
-		return none, cmp.Or(err, cmp.Or(errs...))
-	}, documents)
+	_, _ = report(ctx, t, "insert", docstore.IDIndex,
+		func(ctx context.Context, documents []bson.Raw) (none struct{}, _ error) {
+			errs, err = t.Table.Insert(ctx, documents)
+			return none, cmp.Or(err, cmp.Or(errs...))
+		}, documents)
 	return errs, err
 }
 
@@ -126,21 +129,24 @@ func (t *table) UpdateMany(ctx context.Context, changes []docstore.Change) (int6
 
 // Delete removes a document.
 func (t *table) Delete(ctx context.Context, deletion docstore.Deletion) error {
-	_, err := report(ctx, t, "delete", docstore.IDIndex, func(ctx context.Context, of docstore.Deletion) (none struct{}, _ error) {
-		return none, t.Table.Delete(ctx, of)
-	}, deletion)
+	_, err := report(ctx, t, "delete", docstore.IDIndex,
+		func(ctx context.Context, of docstore.Deletion) (none struct{}, _ error) {
+			return none, t.Table.Delete(ctx, of)
+		}, deletion)
 	return err
 }
 
-// Scan returns documents. If it looks for one by its id and there is none, the outcome is not_found.
+// Scan returns documents. If it looks for one by its id and there is none, the outcome is
+// not_found.
 func (t *table) Scan(ctx context.Context, scan docstore.Scan) (documents []bson.Raw, more bool, err error) {
-	_, _ = report(ctx, t, scan.Verb(), scan.Index(), func(ctx context.Context, scan docstore.Scan) (none struct{}, _ error) {
-		documents, more, err = t.Table.Scan(ctx, scan)
-		if _, isOne := scan.OneID(); isOne && err == nil && len(documents) == 0 {
-			return none, docstore.ErrNotFound
-		}
-		return none, err
-	}, scan)
+	_, _ = report(ctx, t, scan.Verb(), scan.Index(),
+		func(ctx context.Context, scan docstore.Scan) (none struct{}, _ error) {
+			documents, more, err = t.Table.Scan(ctx, scan)
+			if _, isOne := scan.OneID(); isOne && err == nil && len(documents) == 0 {
+				return none, docstore.ErrNotFound
+			}
+			return none, err
+		}, scan)
 	return documents, more, err
 }
 

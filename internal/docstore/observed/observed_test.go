@@ -18,8 +18,6 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/docstore/observed"
-	"github.com/waybook/waybook/internal/longform"
-	"github.com/waybook/waybook/internal/storetest"
 )
 
 func open(t *testing.T) *embedded.Engine {
@@ -39,13 +37,6 @@ func open(t *testing.T) *embedded.Engine {
 func newTracer() (trace.Tracer, *tracetest.InMemoryExporter) {
 	spans := tracetest.NewInMemoryExporter()
 	return sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans)).Tracer("test"), spans
-}
-
-func TestAnObservedStoreKeepsEveryPromiseOfAStore(t *testing.T) {
-	tracer, _ := newTracer()
-	storetest.RunWith(t, storetest.Settings{IsShort: !longform.Selected()}, func(t *testing.T) docstore.Engine {
-		return observed.Wrap(open(t), tracer, func(observed.Call) {})
-	})
 }
 
 var spec = docstore.Spec{Name: "things", ID: docstore.Int64, Indexes: []docstore.Index{byName().Declare()}}
@@ -170,29 +161,5 @@ func TestASpanHasTheKindOfAnErrorButNotItsText(t *testing.T) {
 		if text := fmt.Sprintf("%+v", span); span.Status.Code != codes.Error || strings.Contains(text, "s3cr3t") {
 			t.Errorf("got %s", text)
 		}
-	}
-}
-
-func BenchmarkGet(b *testing.B) {
-	engine, err := embedded.Open(b.Context(), filepath.Join(b.TempDir(), "store.db"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer func() { _ = engine.Close() }()
-	for name, engine := range map[string]docstore.Engine{
-		"bare": engine, "observed": observed.Wrap(engine, nil, func(observed.Call) {}),
-	} {
-		table, err := engine.Open(b.Context(), spec)
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := docstore.GetFrom(b.Context(), table, docstore.ValueOf(int64(1)), docstore.Present); !errors.Is(err, docstore.ErrNotFound) {
-					b.Fatal(err)
-				}
-			}
-		})
 	}
 }

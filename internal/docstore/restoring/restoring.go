@@ -32,7 +32,8 @@ type IncompleteError struct {
 // Error names the collections and says what to do.
 func (e *IncompleteError) Error() string {
 	return fmt.Sprintf("the store is incomplete: a load of %s was interrupted; "+
-		"run waybookctl store load with the same file again, or start over with an empty store", strings.Join(e.Collections, ", "))
+		"run waybookctl store load with the same file again, or start over with an empty store",
+		strings.Join(e.Collections, ", "))
 }
 
 // Begin marks collections. A collection may be marked already.
@@ -69,7 +70,8 @@ func Refuse(ctx context.Context, store docstore.Engine) error {
 	if err != nil || !inspection.Exists {
 		return err
 	}
-	documents, _, err := inspection.Table.Scan(ctx, docstore.Scan{Where: docstore.All(docstore.IDIndex), Limit: maxMarks})
+	documents, _, err := inspection.Table.Scan(ctx,
+		docstore.Scan{Where: docstore.All(docstore.IDIndex), Limit: maxMarks})
 	if err != nil || len(documents) == 0 {
 		return err
 	}

@@ -26,9 +26,9 @@ const (
 )
 
 func newPolicy(clients ...grant) *Policy {
-	return NewPolicy(newRules(
-		Rule{Method: method, IsDeclared: true, Callers: []string{"blog", "edge"}}, Rule{Method: undeclared},
-	), clients)
+	return NewPolicy(Rules{
+		{Method: method, IsDeclared: true, Callers: []string{"blog", "edge"}}, {Method: undeclared},
+	}, clients)
 }
 
 func TestAMethodWithoutTheOptionIsTheOperators(t *testing.T) {

@@ -40,34 +40,22 @@ type Rule struct {
 	Event, PasswordEvent string
 }
 
-// Rules are the rules of all methods of the contracts. They do not change.
-type Rules struct {
-	list     []Rule
-	byMethod map[string]*Rule
-}
+// Rules are the rules of all methods, in the order of the contracts.
+type Rules []Rule
 
-// Contracts returns the rules that the contracts declare. It decodes the contracts once.
-func Contracts() (*Rules, error) { return decodeOnce() }
-
-var decodeOnce = sync.OnceValues(func() (*Rules, error) {
+// Contracts returns the rules that the contracts declare, which the caller must not change. It
+// decodes the contracts once.
+var Contracts = sync.OnceValues(func() (Rules, error) {
 	methods, err := descriptors.Methods()
 	if err != nil {
 		return nil, err
 	}
-	list := make([]Rule, len(methods))
+	rules := make(Rules, len(methods))
 	for i, method := range methods {
-		list[i] = ruleOf(method)
+		rules[i] = ruleOf(method)
 	}
-	return newRules(list...), nil
+	return rules, nil
 })
-
-func newRules(list ...Rule) *Rules {
-	r := &Rules{list: list, byMethod: make(map[string]*Rule, len(list))}
-	for i := range list {
-		r.byMethod[list[i].Method] = &list[i]
-	}
-	return r
-}
 
 func ruleOf(method descriptors.Method) Rule {
 	options := method.GetOptions()
@@ -83,25 +71,23 @@ func ruleOf(method descriptors.Method) Rule {
 	return rule
 }
 
-// All returns the rules in the order of the contracts. The caller must not change them.
-func (r *Rules) All() []Rule { return r.list }
-
 // Of returns the rule of a method. It reports false for a method of no contract, such as
 // those of health checks and of reflection.
-func (r *Rules) Of(method string) (Rule, bool) {
-	found, ok := r.byMethod[method]
-	if !ok {
-		return Rule{}, false
+func (r Rules) Of(method string) (rule Rule, isKnown bool) {
+	for i := range r { // without a copy of each
+		if r[i].Method == method {
+			return r[i], true
+		}
 	}
-	return *found, true
+	return Rule{}, false
 }
 
 // Identities returns the identities that the rules name, in alphabetical order, and Operator
 // at the end.
-func (r *Rules) Identities() []string {
+func (r Rules) Identities() []string {
 	var named []string
-	for i := range r.list {
-		named = append(named, r.list[i].Callers...)
+	for _, rule := range r {
+		named = append(named, rule.Callers...)
 	}
 	slices.Sort(named)
 	return append(slices.Compact(named), Operator)
@@ -125,15 +111,15 @@ const (
 
 // Policy decides by the names in a client's certificate. It may be used concurrently.
 type Policy struct {
-	rules   *Rules
+	rules   Rules
 	clients Clients
 }
 
 // NewPolicy returns the policy of the contracts, with further clients.
-func NewPolicy(rules *Rules, clients Clients) *Policy { return &Policy{rules, clients} }
+func NewPolicy(rules Rules, clients Clients) *Policy { return &Policy{rules, clients} }
 
 // Admit returns the caller of a method. It fails if the caller may not call the method; the
-// error is the same whoever calls and whatever is called. Name is the one that permits the
+// error is the same for each caller and method. Name is the one that permits the
 // call, or the first one of the certificate.
 func (p *Policy) Admit(ctx context.Context, method string) (Caller, error) {
 	names := mtls.PeerNames(ctx)
@@ -170,14 +156,13 @@ type grant struct {
 	to string
 }
 
-// Register declares the flag.
 func (c *Clients) Register(flags *flag.FlagSet) {
-	flags.Var(c, "clients", "further clients with TLS, as comma-separated `NAME=GRANT`: a name in the client's certificate, and what it may call: "+
+	flags.Var(c, "clients", "further clients with TLS, as comma-separated `NAME=GRANT`: a name in the client's "+
+		"certificate, and what it may call: "+
 		"a method such as /waybook.album.v1.AlbumService/GetAlbum, methods such as /waybook.album.v1.AlbumService/*, "+
 		"or everything that one of edge, album, blog, poi and operator may call")
 }
 
-// String returns the flag's value.
 func (c *Clients) String() string {
 	parts := make([]string, len(*c))
 	for i, each := range *c {
@@ -205,7 +190,7 @@ func (c *Clients) Set(value string) error {
 	return nil
 }
 
-func parseGrant(part string, rules *Rules) (grant, error) {
+func parseGrant(part string, rules Rules) (grant, error) {
 	client, to, ok := strings.Cut(part, "=")
 	parsed := grant{strings.TrimSpace(client), strings.TrimSpace(to)}
 	identities := rules.Identities()
@@ -214,11 +199,12 @@ func parseGrant(part string, rules *Rules) (grant, error) {
 		return grant{}, errors.New("want NAME=GRANT, such as reports=/waybook.album.v1.AlbumService/GetAlbum")
 	case !parsed.isPattern():
 		if !slices.Contains(identities, parsed.to) {
-			return grant{}, fmt.Errorf("%q is neither a method, which begins with a slash, nor one of %s", parsed.to, strings.Join(identities, ", "))
+			return grant{}, fmt.Errorf("%q is neither a method, which begins with a slash, nor one of %s", parsed.to,
+				strings.Join(identities, ", "))
 		}
 	case strings.HasPrefix(parsed.to, "/grpc."):
 		// Health checks and reflection are in no contract.
-	case !slices.ContainsFunc(rules.All(), func(rule Rule) bool { return parsed.covers(rule.Method) }):
+	case !slices.ContainsFunc(rules, func(rule Rule) bool { return parsed.covers(rule.Method) }):
 		return grant{}, errors.New("no contract has such a method")
 	}
 	return parsed, nil

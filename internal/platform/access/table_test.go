@@ -42,16 +42,16 @@ func TestTheTableOfCallersInSecurityIsCurrent(t *testing.T) {
 }
 
 // table returns a Markdown table with the methods of each service, by the identities that may call them.
-func table(rules *Rules) string {
+func table(rules Rules) string {
 	type row struct {
 		service, callers string
 		methods          []string
 	}
 	var rows []*row
-	for _, rule := range rules.All() {
+	for _, rule := range rules {
 		service, method, _ := strings.Cut(strings.TrimPrefix(rule.Method, "/"), "/")
 		service = service[strings.LastIndexByte(service, '.')+1:]
-		callers := "nobody"
+		callers := "none"
 		if len(rule.Callers) > 0 {
 			callers = "`" + strings.Join(rule.Callers, "`, `") + "`"
 		}

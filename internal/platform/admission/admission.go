@@ -1,7 +1,7 @@
-// Package admission limits concurrency, memory and rates. When the limit of a Gate is reached, callers wait
-// for a short time in a bounded queue, and after that they are rejected. An early rejection costs
-// almost nothing; a reply that arrives too late costs as much as a useful one. A PerKey limits the
-// concurrency of each key, and a Rate its rate.
+// Package admission limits concurrency, memory and rates. When the limit of a Gate is reached,
+// callers wait for a short time in a bounded queue, and after that they are rejected. An early
+// rejection costs almost nothing; a reply that arrives too late costs as much as a useful one. A
+// PerKey limits the concurrency of each key, and a Rate its rate.
 package admission
 
 import (
@@ -20,7 +20,6 @@ import (
 // within Limits.Wait.
 var ErrFull = errors.New("too many requests in flight; retry later")
 
-// Limits configure a gate.
 type Limits struct {
 	// Slots is the concurrency limit, or another sum of weights such as bytes; 0 means no limit.
 	Slots int64
@@ -46,8 +45,8 @@ func New(limits Limits) *Gate {
 	return &Gate{limits: limits, slots: semaphore.NewWeighted(limits.Slots)}
 }
 
-// Enter takes as many slots as the caller weighs, which the caller returns with Leave. The queue is
-// first in, first out. Enter returns ErrFull if there are too few slots.
+// Enter takes as many slots as the caller weighs, which the caller returns with Leave. The queue
+// is first in, first out. Enter returns ErrFull if there are too few slots.
 //
 // If ctx has ended, Enter returns its error, even if slots are free: work that no caller
 // waits for must not start.
@@ -110,8 +109,8 @@ func (g *Gate) refuse() error {
 
 // Stats is the usage of a gate.
 type Stats struct {
-	// Inside is the sum of the weights of the callers inside, Waiting the number of those that wait.
-	// Refused counts since the gate was created.
+	// Inside is the sum of the weights of the callers inside, Waiting the number of those that
+	// wait. Refused counts since the gate was created.
 	Inside, Waiting, Refused int64
 }
 
@@ -131,9 +130,9 @@ func (g *Gate) Limit() int64 {
 	return g.limits.Slots
 }
 
-// PerKey limits the concurrency of each key, such as the ClientKey of a client, whose wider networks have
-// limits too (KeysOf, Allowance). The empty key has no limit, and a nil PerKey has none at all. It remembers only the
-// keys that hold a slot. It may be used concurrently.
+// PerKey limits the concurrency of each key, such as the ClientKey of a client, whose wider
+// networks have limits too (KeysOf, Allowance). The empty key has no limit, and a nil PerKey has
+// none at all. It remembers only the keys that hold a slot. It may be used concurrently.
 type PerKey struct {
 	slots int
 
@@ -203,9 +202,9 @@ func (p *PerKey) Leave(key string) {
 // so it takes at most about 20 MB.
 const maxKeys = 75_000
 
-// Rate limits the events of each key to a rate per second, with a burst for a key that was idle. The wider networks of
-// a ClientKey have limits too (KeysOf, Allowance). It forgets the keys that were not used for the longest time. It may
-// be used concurrently.
+// Rate limits the events of each key to a rate per second, with a burst for a key that was idle.
+// The wider networks of a ClientKey have limits too (KeysOf, Allowance). It forgets the keys that
+// were not used for the longest time. It may be used concurrently.
 type Rate struct {
 	perSecond rate.Limit
 	burst     int
@@ -248,8 +247,8 @@ func (r *Rate) Take(key string) (retryAfter time.Duration) {
 	return retryAfter
 }
 
-// Wait returns how long a key must wait for an event, and counts none. With Charge it limits events that are
-// known only afterwards.
+// Wait returns how long a key must wait for an event, and counts none. With Charge it limits
+// events that are known only afterwards.
 func (r *Rate) Wait(key string) time.Duration {
 	if r == nil {
 		return 0
@@ -259,8 +258,8 @@ func (r *Rate) Wait(key string) time.Duration {
 	return r.wait(KeysOf(key), r.now())
 }
 
-// Charge counts an event of a key that has happened, also one beyond the limit: events at the same time then
-// wait for as long as if they had come one after the other.
+// Charge counts an event of a key that has happened, also one beyond the limit: events at the same
+// time then wait for as long as if they had come one after the other.
 func (r *Rate) Charge(key string) {
 	if r == nil {
 		return

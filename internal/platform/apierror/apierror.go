@@ -121,13 +121,16 @@ func From(err error) *Error {
 		known = New(codes.ResourceExhausted, "SERVICE_BUSY", "too many calls in flight; retry after 1s")
 		known.RetryAfter = time.Second
 	case errors.Is(err, docstore.ErrBadToken):
-		known = Invalid("INVALID_PARAMETER", Violation{Field: "page_token", Message: "is not a page token of this list"})
+		known = Invalid("INVALID_PARAMETER",
+			Violation{Field: "page_token", Message: "is not a page token of this list"})
 	case errors.Is(err, docstore.ErrForgotten):
-		known = New(codes.FailedPrecondition, "START_ANEW", "changes after the page token are forgotten; start anew with an empty page_token")
+		known = New(codes.FailedPrecondition, "START_ANEW",
+			"changes after the page token are forgotten; start anew with an empty page_token")
 	case errors.Is(err, docstore.ErrUnavailable):
 		known = New(codes.Unavailable, "STORE_UNAVAILABLE", "the store is unavailable; retry later")
 	case errors.Is(err, docstore.ErrRequestReused):
-		known = New(codes.AlreadyExists, "REQUEST_ID_REUSED", "an earlier call with this request_id asked for something else; use a new one for each create")
+		known = New(codes.AlreadyExists, "REQUEST_ID_REUSED",
+			"an earlier call with this request_id asked for something else; use a new one for each create")
 	case errors.Is(err, docstore.ErrGone):
 		known = New(codes.NotFound, "GONE", "what an earlier call with this request_id created was deleted")
 	case errors.Is(err, docstore.ErrConflict), errors.As(err, &duplicate):
@@ -196,7 +199,6 @@ func (e *Error) Error() string {
 	return e.Reason + ": " + e.Message
 }
 
-// Unwrap returns the private cause.
 func (e *Error) Unwrap() error { return e.cause }
 
 // GRPCStatus returns the status that the caller sees. Its details are google.rpc.ErrorInfo

@@ -14,11 +14,11 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/waybook/waybook/internal/platform/access"
 	"github.com/waybook/waybook/internal/platform/apierror"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 )
 
 // The events that no contract declares, because any method may cause them.
@@ -45,23 +45,25 @@ const (
 
 // Log is the audit log. It may be used concurrently. A nil Log records nothing.
 type Log struct {
-	rules  *access.Rules
+	rules  access.Rules
 	lines  *slog.Logger
 	events *prometheus.CounterVec
 }
 
 // Register declares the flag -audit-log, whose value New takes as hasLines.
 func Register(flags *flag.FlagSet, hasLines *bool) {
-	flags.BoolVar(hasLines, "audit-log", true, "log one line with log=audit per event that matters to security, at any -log-level (docs/operations.md)")
+	flags.BoolVar(hasLines, "audit-log", true,
+		"log one line with log=audit per event that matters to security, at any -log-level (docs/operations.md)")
 }
 
 // New returns a log that writes where log does, whatever the level of log. It counts the
 // events in a metric of registry. Without hasLines it only counts.
-func New(rules *access.Rules, hasLines bool, log *slog.Logger, registry prometheus.Registerer) *Log {
+func New(rules access.Rules, hasLines bool, log *slog.Logger, registry prometheus.Registerer) *Log {
 	l := &Log{
 		rules: rules, lines: slog.New(slog.DiscardHandler),
 		events: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "waybook_audit_events_total", Help: "Events of the audit log, by event and outcome (ok, refused, limited or failed).",
+			Name: "waybook_audit_events_total",
+			Help: "Events of the audit log, by event and outcome (ok, refused, limited or failed).",
 		}, []string{"event", "outcome"}),
 	}
 	if hasLines {
@@ -93,7 +95,8 @@ type Call struct {
 
 type unrecorded struct{}
 
-// Unrecorded returns a context whose calls in process are not recorded: those by which a program makes demo content.
+// Unrecorded returns a context whose calls in process are not recorded: those by which a program
+// makes demo content.
 func Unrecorded(ctx context.Context) context.Context {
 	return context.WithValue(ctx, unrecorded{}, true)
 }
@@ -139,7 +142,7 @@ func (l *Log) eventOf(call *Call) string {
 	switch {
 	case !known:
 		return ""
-	case rule.PasswordEvent != "" && hasField(call.Request, "password"):
+	case rule.PasswordEvent != "" && hasPassword(call.Request):
 		return rule.PasswordEvent
 	case rule.Event != "":
 		return rule.Event
@@ -156,7 +159,8 @@ func outcomeOf(failure *apierror.Error) string {
 	switch failure.Kind {
 	case codes.ResourceExhausted:
 		return limited
-	case codes.Internal, codes.Unavailable, codes.DeadlineExceeded, codes.Aborted, codes.Canceled, codes.Unknown, codes.DataLoss:
+	case codes.Internal, codes.Unavailable, codes.DeadlineExceeded, codes.Aborted, codes.Canceled, codes.Unknown,
+		codes.DataLoss:
 		return failed
 	}
 	return refused
@@ -165,15 +169,12 @@ func outcomeOf(failure *apierror.Error) string {
 // unfiltered is a handler that logs at every level.
 type unfiltered struct{ slog.Handler }
 
-// Enabled reports that every line is logged.
 func (unfiltered) Enabled(context.Context, slog.Level) bool { return true }
 
-// WithAttrs returns a handler that adds the attributes to each line.
 func (u unfiltered) WithAttrs(attributes []slog.Attr) slog.Handler {
 	return unfiltered{u.Handler.WithAttrs(attributes)}
 }
 
-// WithGroup returns a handler that puts later attributes into a group.
 func (u unfiltered) WithGroup(name string) slog.Handler { return unfiltered{u.Handler.WithGroup(name)} }
 
 // hashDigits is how many hexadecimal digits of the hash of an email address are logged.
@@ -183,89 +184,56 @@ const hashDigits = 16
 // appendSubjects adds the user, the client and the email address of a call, as far as its messages
 // name them. It reads no other fields.
 func appendSubjects(attributes []slog.Attr, call *Call) []slog.Attr {
-	request, reply := fieldsOf(call.Request), fieldsOf(call.Reply)
-	if call.Failure != nil {
-		reply = fields{}
+	user := cmp.Or(call.User, userIn(call.Request))
+	if made, ok := call.Reply.(interface{ GetUser() *accountv1.User }); ok && call.Failure == nil {
+		user = cmp.Or(user, made.GetUser().GetUserId())
 	}
-	user := cmp.Or(call.User, request.user(), reply.part("user").user())
 	if user != 0 {
 		attributes = append(attributes, slog.Int64("user_id", user))
 	}
-	if address := request.text("client_address"); address != "" {
-		attributes = append(attributes, slog.String("client_address", address))
+	if from, ok := call.Request.(interface{ GetClientAddress() string }); ok && from.GetClientAddress() != "" {
+		attributes = append(attributes, slog.String("client_address", from.GetClientAddress()))
 	}
-	if hash := emailHash(request.text("email")); hash != "" {
-		attributes = append(attributes, slog.String("email_hash", hash))
+	if of, ok := call.Request.(interface{ GetEmail() string }); ok && strings.Contains(of.GetEmail(), "@") {
+		attributes = append(attributes, slog.String("email_hash", emailHash(of.GetEmail())))
 	}
 	return attributes
 }
 
-// UserOf returns the user that a message of the contracts names, or its start, if it begins a stream, or 0.
+// UserOf returns the user that a message of the contracts names, or its start, if it begins a
+// stream, or 0.
 func UserOf(message any) int64 {
-	of := fieldsOf(message)
-	return cmp.Or(of.user(), of.part("start").user())
+	if upload, ok := message.(interface{ GetStart() *photov1.UploadStart }); ok {
+		message = upload.GetStart()
+	}
+	return userIn(message)
 }
 
-// emailHash returns a part of the SHA-256 of an address in lower case. It returns "" for a
-// text that is no address: users type passwords into the wrong field.
-func emailHash(email string) string {
-	if !strings.Contains(email, "@") {
-		return ""
+// userIn returns the user that a message names (rule 14.3), or 0.
+func userIn(message any) (user int64) {
+	if of, ok := message.(interface{ GetUserId() int64 }); ok {
+		user = of.GetUserId()
 	}
+	if of, ok := message.(interface{ GetActorId() int64 }); ok {
+		user = cmp.Or(user, of.GetActorId())
+	}
+	if of, ok := message.(interface{ GetOwnerId() int64 }); ok {
+		user = cmp.Or(user, of.GetOwnerId())
+	}
+	if of, ok := message.(interface{ GetAuthorId() int64 }); ok {
+		user = cmp.Or(user, of.GetAuthorId())
+	}
+	return user
+}
+
+// emailHash returns a part of the SHA-256 of an address in lower case. A text that is no address
+// has none in the log: users type passwords into the wrong field.
+func emailHash(email string) string {
 	sum := sha256.Sum256([]byte(strings.ToLower(email)))
 	return hex.EncodeToString(sum[:])[:hashDigits]
 }
 
-// hasField reports whether a message sets a field.
-func hasField(message any, name protoreflect.Name) bool {
-	_, has := fieldsOf(message).value(name, protoreflect.StringKind)
-	return has
-}
-
-// fields are the fields of a message. The zero value has none.
-type fields struct{ protoreflect.Message }
-
-func fieldsOf(message any) fields {
-	if m, ok := message.(proto.Message); ok {
-		return fields{m.ProtoReflect()}
-	}
-	return fields{}
-}
-
-// value returns a field that is set and has the given kind.
-func (f fields) value(name protoreflect.Name, kind protoreflect.Kind) (protoreflect.Value, bool) {
-	if f.Message == nil {
-		return protoreflect.Value{}, false
-	}
-	field := f.Message.Descriptor().Fields().ByName(name)
-	if field == nil || field.Kind() != kind || field.Cardinality() == protoreflect.Repeated || !f.Message.Has(field) {
-		return protoreflect.Value{}, false
-	}
-	return f.Message.Get(field), true
-}
-
-func (f fields) text(name protoreflect.Name) string {
-	value, ok := f.value(name, protoreflect.StringKind)
-	if !ok {
-		return ""
-	}
-	return value.String()
-}
-
-func (f fields) part(name protoreflect.Name) fields {
-	value, ok := f.value(name, protoreflect.MessageKind)
-	if !ok {
-		return fields{}
-	}
-	return fields{value.Message()}
-}
-
-// user returns the user that a message names (rule 14.3), or 0.
-func (f fields) user() int64 {
-	for _, name := range [...]protoreflect.Name{"user_id", "actor_id", "owner_id", "author_id"} {
-		if value, ok := f.value(name, protoreflect.Int64Kind); ok {
-			return value.Int()
-		}
-	}
-	return 0
+func hasPassword(request any) bool {
+	of, ok := request.(interface{ GetPassword() string })
+	return ok && of.GetPassword() != ""
 }

@@ -8,14 +8,13 @@ import (
 	"runtime/debug"
 )
 
-// version and commit are those of a release. The linker sets them for images and archives, whose builds record
-// neither.
+// version and commit are those of a release. The linker sets them for images and archives, whose
+// builds record neither.
 var version, commit string
 
 // unknown replaces a value that the build did not record.
 const unknown = "unknown"
 
-// Info describes the build of a program.
 type Info struct {
 	// Version is a tag such as v1.2.0, a pseudo-version, or (devel).
 	Version string
@@ -27,7 +26,6 @@ type Info struct {
 	GoVersion string
 }
 
-// Read returns the running program's info.
 func Read() Info {
 	build, _ := debug.ReadBuildInfo()
 	return newInfo(build, version, commit)

@@ -18,7 +18,6 @@ import (
 // client that reads slowly, and counts that as memory of the container.
 const socketBuffer = 64 << 10
 
-// Limits configure a Limiter.
 type Limits struct {
 	// All is the limit of open connections, PerClient that of one client; 0 means no limit. A
 	// client is an IPv4 address or the /64 of an IPv6 address; the /56 and the /48 have limits
@@ -39,8 +38,8 @@ type Limiter struct {
 	mu      sync.Mutex
 	open    int
 	clients *admission.PerKey
-	// waiting has the connections that may give way, the next one first: those that wait for a request,
-	// and with ServedGiveWay all.
+	// waiting has the connections that may give way, the next one first: those that wait for a
+	// request, and with ServedGiveWay all.
 	waiting list.List
 	stats   Stats
 }
@@ -49,7 +48,6 @@ type Limiter struct {
 // were closed at once, Displaced those that gave way to a new one.
 type Stats struct{ Open, Refused, Displaced int64 }
 
-// New returns a limiter.
 func New(limits Limits) *Limiter {
 	if limits.IsProxy == nil {
 		limits.IsProxy = func(netip.Addr) bool { return false }
@@ -57,7 +55,6 @@ func New(limits Limits) *Limiter {
 	return &Limiter{limits: limits, clients: admission.NewPerKey(limits.PerClient)}
 }
 
-// Stats returns the usage of the limiter.
 func (l *Limiter) Stats() Stats {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -73,9 +70,9 @@ func (l *Limiter) Listen(inner net.Listener) net.Listener {
 
 // ListenHTTP does the same for a server that has not started yet. A connection that waits for a
 // request, or whose header has not arrived, gives way to a new one when a limit is reached; the
-// one that waits longest is closed. A request with more than maxFields header fields gets 431; 0 means
-// no limit. There is none on a server with HTTP/2: frames have no lines to count, and are read while
-// the server reports states.
+// one that waits longest is closed. A request with more than maxFields header fields gets 431; 0
+// means no limit. There is none on a server with HTTP/2: frames have no lines to count, and are
+// read while the server reports states.
 func (l *Limiter) ListenHTTP(inner net.Listener, server *http.Server, maxFields int) net.Listener {
 	if server.Protocols != nil && server.Protocols.UnencryptedHTTP2() {
 		maxFields = 0

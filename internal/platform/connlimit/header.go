@@ -71,7 +71,8 @@ func (c *conn) Read(p []byte) (int, error) {
 	if c.header.lines > 1+c.maxFields {
 		c.refuseFields()
 		// A server sends nothing after an error of reading.
-		return 0, &net.OpError{Op: "read", Net: "tcp", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: errTooManyFields}
+		return 0, &net.OpError{Op: "read", Net: "tcp", Source: c.LocalAddr(), Addr: c.RemoteAddr(),
+			Err: errTooManyFields}
 	}
 	return n, err
 }

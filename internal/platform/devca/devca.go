@@ -86,7 +86,8 @@ func (a *Authority) Issue(names []string, now time.Time, lifetime time.Duration)
 }
 
 // sign makes a key, and a certificate for it. Without a signer, the certificate signs itself.
-func sign(template, parent *x509.Certificate, signer *ecdsa.PrivateKey) (raw []byte, key *ecdsa.PrivateKey, err error) {
+func sign(template, parent *x509.Certificate,
+	signer *ecdsa.PrivateKey) (raw []byte, key *ecdsa.PrivateKey, err error) {
 	if key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
 		return nil, nil, err
 	}

@@ -28,9 +28,10 @@ var setUp = sync.OnceFunc(func() {
 	dns.SetResolvingTimeout(lookupTimeout)
 })
 
-// NewBuilder returns a builder of resolvers for targets such as dns:///album:9092, where an empty host is this machine.
-// They are gRPC's own, which look a name up once and again after a connection has broken. These look it up again and
-// again. An empty answer and a failed lookup leave the known addresses in use, because each may still serve.
+// NewBuilder returns a builder of resolvers for targets such as dns:///album:9092, where an empty
+// host is this machine. They are gRPC's own, which look a name up once and again after a
+// connection has broken. These look it up again and again. An empty answer and a failed lookup
+// leave the known addresses in use, because each may still serve.
 func NewBuilder() resolver.Builder {
 	setUp()
 	return builder{resolver.Get("dns")}
@@ -39,7 +40,8 @@ func NewBuilder() resolver.Builder {
 type builder struct{ resolver.Builder }
 
 // Build returns a resolver that follows the addresses of the target's host until it is closed.
-func (b builder) Build(target resolver.Target, client resolver.ClientConn, options resolver.BuildOptions) (resolver.Resolver, error) {
+func (b builder) Build(target resolver.Target, client resolver.ClientConn,
+	options resolver.BuildOptions) (resolver.Resolver, error) {
 	if _, _, err := net.SplitHostPort(target.Endpoint()); err != nil {
 		return nil, fmt.Errorf("the address %q needs the form host:port: %w", target.Endpoint(), err)
 	}

@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -35,11 +36,12 @@ type Files struct {
 	Authorities string
 }
 
-// Register declares the flags.
 func (f *Files) Register(flags *flag.FlagSet) {
-	flags.StringVar(&f.Certificate, "tls-cert", "", "`file` with this process's certificate, in PEM; read again when it changes")
+	flags.StringVar(&f.Certificate, "tls-cert", "",
+		"`file` with this process's certificate, in PEM; read again when it changes")
 	flags.StringVar(&f.Key, "tls-key", "", "`file` with the private key of the certificate, in PEM")
-	flags.StringVar(&f.Authorities, "tls-ca", "", "`file` with the certificates of the authorities that issue the other processes' certificates, in PEM")
+	flags.StringVar(&f.Authorities, "tls-ca", "",
+		"`file` with the certificates of the authorities that issue the other processes' certificates, in PEM")
 }
 
 // Identity is the identity of a process, loaded from files. It may be used concurrently.
@@ -95,7 +97,7 @@ func (i *Identity) current() *material {
 	i.checked = i.now()
 	contents, err := i.files.read()
 	if err == nil {
-		if equal(contents, i.contents) {
+		if slices.EqualFunc(contents[:], i.contents[:], bytes.Equal) {
 			return i.inUse
 		}
 		var changed *material
@@ -112,15 +114,6 @@ func (i *Identity) current() *material {
 
 // Expiry returns when the current certificate expires.
 func (i *Identity) Expiry() time.Time { return i.current().certificate.Leaf.NotAfter }
-
-func equal(a, b [3][]byte) bool {
-	for n := range a {
-		if !bytes.Equal(a[n], b[n]) {
-			return false
-		}
-	}
-	return true
-}
 
 func (f Files) read() (contents [3][]byte, err error) {
 	for n, file := range []struct{ flag, path string }{
@@ -139,7 +132,8 @@ func (f Files) parse(contents [3][]byte) (*material, error) {
 		return nil, fmt.Errorf("-tls-cert %s and -tls-key %s: %w", f.Certificate, f.Key, err)
 	}
 	if len(certificate.Leaf.DNSNames) == 0 {
-		return nil, fmt.Errorf("-tls-cert %s: the certificate has no DNS name; other processes identify its owner by one", f.Certificate)
+		return nil, fmt.Errorf("-tls-cert %s: the certificate has no DNS name; other processes identify its "+
+			"owner by one", f.Certificate)
 	}
 	authorities := x509.NewCertPool()
 	if !authorities.AppendCertsFromPEM(contents[2]) {
@@ -174,7 +168,8 @@ type client struct {
 	identity *Identity
 }
 
-func (c client) ClientHandshake(ctx context.Context, authority string, conn net.Conn) (net.Conn, credentials.AuthInfo, error) {
+func (c client) ClientHandshake(ctx context.Context, authority string,
+	conn net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	secured, info, err := credentials.NewTLS(c.identity.current().config()).ClientHandshake(ctx, authority, conn)
 	if err != nil {
 		return nil, nil, err
@@ -183,14 +178,14 @@ func (c client) ClientHandshake(ctx context.Context, authority string, conn net.
 }
 
 // refusable is a client's connection. In TLS 1.3 a server refuses a client's certificate after the
-// client's handshake: it sends an alert and closes. A write may then fail before the alert is read.
+// client's handshake: it sends an alert and closes. A write may then fail before the alert is
+// read.
 type refusable struct {
 	net.Conn
 	// isAccepted is set once the server has sent data, which it does to accepted clients only.
 	isAccepted atomic.Bool
 }
 
-// Read reads.
 func (c *refusable) Read(data []byte) (int, error) {
 	n, err := c.Conn.Read(data)
 	if n > 0 {

@@ -63,7 +63,8 @@ func (e Env) Admin(ctx context.Context, address string, readiness *Readiness, me
 	server := newAdminServer(e.AdminHosts.protect(handler), patience{headerTime, bodyTime, pieceTime, idleTime})
 	connections := connlimit.New(connlimit.Limits{All: adminConnections, ServedGiveWay: true})
 	metrics.CountConnections("admin", connections)
-	// maxHeaderFields is for HTTP/1 only. Here the other limits are so low that no number of fields matters.
+	// maxHeaderFields is for HTTP/1 only. Here the other limits are so low that no number of
+	// fields matters.
 	drain := e.http("admin port", connections.ListenHTTP(listener, server, maxHeaderFields), server)
 	e.Stack.Push("admin port", func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, adminDrainTime)
@@ -75,8 +76,8 @@ func (e Env) Admin(ctx context.Context, address string, readiness *Readiness, me
 
 // newAdminServer returns a server for HTTP/1 and for the gRPC health checks of HTTP/2.
 //
-// It has no limit for idle connections, which give way; of HTTP/2 it pings them. net/http would keep a
-// connection that is closed within calls in memory for that long, with its requests.
+// It has no limit for idle connections, which give way; of HTTP/2 it pings them. net/http would
+// keep a connection that is closed within calls in memory for that long, with its requests.
 func newAdminServer(handler http.Handler, patience patience) *http.Server {
 	var both http.Protocols
 	both.SetHTTP1(true)
@@ -85,23 +86,26 @@ func newAdminServer(handler http.Handler, patience patience) *http.Server {
 	server.ReadTimeout = patience.body
 	server.IdleTimeout = -1
 	server.MaxHeaderBytes = adminHeaderBytes
-	server.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: adminStreams, SendPingTimeout: patience.idle, MaxEncoderHeaderTableSize: noTable}
+	server.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: adminStreams, SendPingTimeout: patience.idle,
+		MaxEncoderHeaderTableSize: noTable}
 	return server
 }
 
 // describe adds the metrics of the whole process.
 func (e Env) describe(ctx context.Context, readiness *Readiness, metrics *Metrics) {
 	ctx = context.WithoutCancel(ctx) // a scrape comes after the start
-	metrics.GaugeFunc("waybook_ready", "Readiness of the program: 1 if it can take requests, otherwise 0.", func() float64 {
-		if readiness.Err(ctx) != nil {
-			return 0
-		}
-		return 1
-	})
-	if identity := e.Transport.Identity; identity != nil {
-		metrics.GaugeFunc("waybook_tls_certificate_expiry_timestamp_seconds", "Expiry of the TLS certificate in use, as a Unix time.", func() float64 {
-			return float64(identity.Expiry().Unix())
+	metrics.GaugeFunc("waybook_ready", "Readiness of the program: 1 if it can take requests, otherwise 0.", nil,
+		func() float64 {
+			if readiness.Err(ctx) != nil {
+				return 0
+			}
+			return 1
 		})
+	if identity := e.Transport.Identity; identity != nil {
+		metrics.GaugeFunc("waybook_tls_certificate_expiry_timestamp_seconds",
+			"Expiry of the TLS certificate in use, as a Unix time.", nil, func() float64 {
+				return float64(identity.Expiry().Unix())
+			})
 	}
 }
 
@@ -114,8 +118,9 @@ const (
 	adminStreams     = 16
 	// adminMessageBytes bounds the message of a health check, which names a service.
 	adminMessageBytes = 4 << 10
-	// noTable is too small for any field. net/http changes the table of the encoder without a lock when a
-	// client sends SETTINGS, and a reply that is encoded meanwhile ends the program (concurrent map writes).
+	// noTable is too small for any field. net/http changes the table of the encoder without a lock
+	// when a client sends SETTINGS, and a reply that is encoded meanwhile ends the program
+	// (concurrent map writes).
 	noTable = 1
 )
 
@@ -135,8 +140,8 @@ type health struct {
 	readiness *Readiness
 }
 
-// Check reports the state of the process.
-func (h health) Check(ctx context.Context, request *healthv1.HealthCheckRequest) (*healthv1.HealthCheckResponse, error) {
+func (h health) Check(ctx context.Context,
+	request *healthv1.HealthCheckRequest) (*healthv1.HealthCheckResponse, error) {
 	serving := &healthv1.HealthCheckResponse{Status: healthv1.HealthCheckResponse_SERVING}
 	switch request.GetService() {
 	case Liveness:
@@ -171,7 +176,6 @@ func withHealth(readiness *Readiness, other http.Handler) http.Handler {
 // in each request.
 type AdminHosts []string
 
-// String returns the flag's value.
 func (h AdminHosts) String() string { return strings.Join(h, ",") }
 
 // Set parses the flag's value and replaces the earlier one.
@@ -191,7 +195,8 @@ func (h *AdminHosts) Set(value string) error {
 func (h AdminHosts) protect(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !h.include(r.Host) {
-			http.Error(w, fmt.Sprintf("the host %q is not allowed here; use an IP address, or allow it with -admin-hosts or %s",
+			http.Error(w, fmt.Sprintf("the host %q is not allowed here; use an IP address, or allow it with "+
+				"-admin-hosts or %s",
 				r.Host, settings.EnvName(adminHostsFlag)), http.StatusMisdirectedRequest)
 			return
 		}

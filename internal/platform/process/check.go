@@ -16,14 +16,15 @@ import (
 )
 
 // Checks collects the faults of a program's settings. Its methods change nothing, open no port and
-// call nobody.
+// call no service.
 type Checks struct {
 	transport Transport
 	faults    []error
 	listeners []listener
 }
 
-// listener is an address that the program listens on, and the flag that names it. A socket has its path as port.
+// listener is an address that the program listens on, and the flag that names it. A socket has its
+// path as port.
 type listener struct{ flagName, address, host, port string }
 
 // check returns the faults of a program's settings that the parsing of flags does not find.
@@ -86,7 +87,8 @@ func (c *Checks) listen(added listener) {
 	}
 	for _, other := range c.listeners {
 		if other.port == added.port && overlap(other.host, added.host) {
-			c.Report(fmt.Errorf("-%s %s and -%s %s collide", other.flagName, other.address, added.flagName, added.address))
+			c.Report(fmt.Errorf("-%s %s and -%s %s collide", other.flagName, other.address, added.flagName,
+				added.address))
 		}
 	}
 	c.listeners = append(c.listeners, added)

@@ -35,10 +35,10 @@ const (
 	// Browsers send 20, and proxies add 10.
 	maxHeaderBytes  = 32 << 10
 	maxHeaderFields = 100
-	// headerTime bounds how long a client may take to send the headers, and bodyTime the same for a
-	// body that no handler reads. pieceTime bounds how long it may take to read a reply. A handler
-	// that reads a body, or sends a long reply, gives each piece a deadline of its own. idleTime
-	// bounds how long a connection may stay idle between two requests.
+	// headerTime bounds how long a client may take to send the headers, and bodyTime the same for
+	// a body that no handler reads. pieceTime bounds how long it may take to read a reply. A
+	// handler that reads a body, or sends a long reply, gives each piece a deadline of its own.
+	// idleTime bounds how long a connection may stay idle between two requests.
 	headerTime = 10 * time.Second
 	bodyTime   = 10 * time.Second
 	pieceTime  = 30 * time.Second
@@ -62,20 +62,20 @@ func newServer(handler http.Handler, protocols http.Protocols, patience patience
 	}
 }
 
-// Bounded returns a handler with the rules for bodies that hold for every path: a body that nobody
-// reads has arrived in bodyTime, or its connection closes.
+// Bounded returns a handler with the rules for bodies that hold for every path: a body that no
+// handler reads has arrived in bodyTime, or its connection closes.
 //
 // A chunked body may have come with a Content-Length too, which net/http drops. A proxy that used
 // that length may take bytes of this body for a second request. So nothing after this request is
-// read as another one (RFC 9112, 6.3). In HTTP/1.0, net/http drops Transfer-Encoding without a trace,
-// and takes such a body for the next request. So HTTP/1.0 has one request for a connection.
+// read as another one (RFC 9112, 6.3). In HTTP/1.0, net/http drops Transfer-Encoding without a
+// trace, and takes such a body for the next request. So HTTP/1.0 has one request for a connection.
 func Bounded(handler http.Handler, bodyTime time.Duration) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.TransferEncoding) > 0 || !r.ProtoAtLeast(1, 1) {
 			w.Header().Set("Connection", "close")
 		}
-		// A request of HTTP/2 has ReadTimeout instead: a deadline that is set after the client has taken
-		// the request back keeps its connection in memory.
+		// A request of HTTP/2 has ReadTimeout instead: a deadline that is set after the client has
+		// taken the request back keeps its connection in memory.
 		if r.ProtoMajor == 1 && r.Body != nil && r.Body != http.NoBody {
 			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime)) // a server of net/http can
 		}
@@ -113,8 +113,9 @@ func Listen(ctx context.Context, flagName, address string) (net.Listener, error)
 	return listener, nil
 }
 
-// closing announces with every reply, once isEnding is set, that the connection closes. So a client
-// leaves after a reply, and none loses the request that it is sending on an idle connection.
+// closing announces with every reply, once isEnding is set, that the connection closes. So a
+// client leaves after a reply, and none loses the request that it is sending on an idle
+// connection.
 func closing(isEnding *atomic.Bool, handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if isEnding.Load() {

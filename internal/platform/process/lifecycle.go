@@ -3,7 +3,6 @@ package process
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"log/slog"
 	"net"
@@ -90,40 +89,15 @@ const StopTimeout = DrainTime + 5*time.Second
 // maxShutdownDelay bounds the flag -shutdown-delay.
 const maxShutdownDelay = 10 * time.Minute
 
-// shutdownDelay is how long a program that has got a signal goes on serving. Meanwhile it is not
-// ready, and its callers find the other replicas.
-type shutdownDelay time.Duration
-
-func (d *shutdownDelay) register(flags *flag.FlagSet, byDefault time.Duration) {
-	*d = shutdownDelay(byDefault)
-	flags.Var(d, "shutdown-delay",
-		"`time` after SIGTERM during which the program serves on, not ready, so that callers find other replicas; at most 10m")
-}
-
-// String returns the flag's value.
-func (d shutdownDelay) String() string { return time.Duration(d).String() }
-
-// Set parses the flag's value.
-func (d *shutdownDelay) Set(value string) error {
-	parsed, err := time.ParseDuration(value)
-	if err != nil {
-		return err
-	}
-	if parsed < 0 || parsed > maxShutdownDelay {
-		return fmt.Errorf("%v is not from 0s to %v", parsed, maxShutdownDelay)
-	}
-	*d = shutdownDelay(parsed)
-	return nil
-}
-
-// serveOut serves on for the delay.
-func (d shutdownDelay) serveOut(ctx context.Context, log *slog.Logger) {
-	if d == 0 {
+// serveOut goes on serving for the shutdown delay. Meanwhile the program is not ready, and its
+// callers find the other replicas.
+func serveOut(ctx context.Context, delay time.Duration, log *slog.Logger) {
+	if delay == 0 {
 		return
 	}
 	log.LogAttrs(ctx, slog.LevelInfo, "stopping: serving on until callers have found other replicas",
-		slog.String("shutdown_delay", d.String()))
-	_ = pause.For(context.WithoutCancel(ctx), time.Duration(d)) // a context without an end
+		slog.String("shutdown_delay", delay.String()))
+	_ = pause.For(context.WithoutCancel(ctx), delay) // a context without an end
 }
 
 // manager is the service manager that started the program, such as systemd. It is nil if none

@@ -2,7 +2,6 @@ package process_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"net"
@@ -83,27 +82,6 @@ func TestTheLogRecordsStartAndStop(t *testing.T) {
 				t.Errorf("the failure is not logged once:\n%s", end.errors)
 			}
 		})
-	}
-}
-
-func TestTheStartAndStopLinesCanBeJSON(t *testing.T) {
-	end := run(ended(), []string{"-log-format=json"}, nil, func(_ context.Context, _ setting, env process.Env) error {
-		env.Announce(slog.String("store", "embedded here/waybook.db"))
-		return nil
-	})
-	lines := strings.Split(strings.TrimSpace(end.errors), "\n")
-	if len(lines) != 2 {
-		t.Fatalf("logged\n%s", end.errors)
-	}
-	var started, stopped map[string]any
-	if err := errors.Join(json.Unmarshal([]byte(lines[0]), &started), json.Unmarshal([]byte(lines[1]), &stopped)); err != nil {
-		t.Fatal(err)
-	}
-	if started["msg"] != "started" || started["store"] != "embedded here/waybook.db" || started["version"] != buildinfo.Read().Version {
-		t.Errorf("got %v", started)
-	}
-	if took, ok := stopped["duration_ms"].(float64); stopped["msg"] != "stopped" || !ok || took < 0 {
-		t.Errorf("got %v", stopped)
 	}
 }
 

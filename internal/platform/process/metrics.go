@@ -13,7 +13,8 @@ import (
 // send. They may be used concurrently.
 type Metrics struct {
 	Registry *prometheus.Registry
-	// Calls are the durations of calls, by method, which must be a registered one, and code. The others count those in flight.
+	// Calls are the durations of calls, by method, which must be a registered one, and code. The
+	// others count those in flight.
 	Calls                      *prometheus.HistogramVec
 	CallsInFlight, StreamsOpen prometheus.Gauge
 }
@@ -43,15 +44,17 @@ func newGauge(name, help string) prometheus.Gauge {
 	return prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
 }
 
-// GaugeFunc adds a gauge that reads its value from a function at each scrape.
-func (m *Metrics) GaugeFunc(name, help string, value func() float64) {
-	m.Registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
+// GaugeFunc adds a gauge that reads its value from a function at each scrape. labels
+// are constant and may be nil.
+func (m *Metrics) GaugeFunc(name, help string, labels map[string]string, value func() float64) {
+	m.Registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels},
+		value))
 }
 
-// CounterFunc adds a counter that reads its value from a function at each scrape. labels
-// are constant and may be nil.
+// CounterFunc is GaugeFunc for a counter.
 func (m *Metrics) CounterFunc(name, help string, labels map[string]string, value func() float64) {
-	m.Registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help, ConstLabels: labels}, value))
+	m.Registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help,
+		ConstLabels: labels}, value))
 }
 
 // CountGate adds the metrics of a gate. A nil gate has no limit and no metrics.
@@ -60,18 +63,13 @@ func (m *Metrics) CountGate(name string, g *admission.Gate) {
 		return
 	}
 	labels := prometheus.Labels{"gate": name}
-	for _, each := range []struct {
-		name, help string
-		value      func(admission.Stats) int64
-	}{
-		{"waybook_gate_inside", "Requests in flight under a concurrency limit, by gate.", func(s admission.Stats) int64 { return s.Inside }},
-		{"waybook_gate_waiting", "Requests queued by a concurrency limit, by gate.", func(s admission.Stats) int64 { return s.Waiting }},
-		{"waybook_gate_limit", "Largest number of requests in flight under a concurrency limit, by gate.", func(admission.Stats) int64 { return g.Limit() }},
-	} {
-		m.Registry.MustRegister(prometheus.NewGaugeFunc(
-			prometheus.GaugeOpts{Name: each.name, Help: each.help, ConstLabels: labels},
-			func() float64 { return float64(each.value(g.Stats())) }))
-	}
+	m.GaugeFunc("waybook_gate_inside", "Requests in flight under a concurrency limit, by gate.", labels,
+		func() float64 { return float64(g.Stats().Inside) })
+	m.GaugeFunc("waybook_gate_waiting", "Requests queued by a concurrency limit, by gate.", labels,
+		func() float64 { return float64(g.Stats().Waiting) })
+	m.GaugeFunc("waybook_gate_limit", "Largest number of requests in flight under a concurrency limit, by gate.",
+		labels,
+		func() float64 { return float64(g.Limit()) })
 	m.CounterFunc("waybook_gate_refused_total", "Requests rejected by a concurrency limit, by gate.", labels,
 		func() float64 { return float64(g.Stats().Refused) })
 }
@@ -79,12 +77,12 @@ func (m *Metrics) CountGate(name string, g *admission.Gate) {
 // CountConnections adds the metrics of the connections of a port.
 func (m *Metrics) CountConnections(port string, l *connlimit.Limiter) {
 	labels := prometheus.Labels{"port": port}
-	m.Registry.MustRegister(prometheus.NewGaugeFunc(
-		prometheus.GaugeOpts{Name: "waybook_connections_open", Help: "Open connections, by port.", ConstLabels: labels},
-		func() float64 { return float64(l.Stats().Open) }))
+	m.GaugeFunc("waybook_connections_open", "Open connections, by port.", labels,
+		func() float64 { return float64(l.Stats().Open) })
 	m.CounterFunc("waybook_connections_refused_total", "Connections closed at once by a limit, by port.", labels,
 		func() float64 { return float64(l.Stats().Refused) })
-	m.CounterFunc("waybook_connections_displaced_total", "Idle connections closed to make room for new ones, by port.", labels,
+	m.CounterFunc("waybook_connections_displaced_total", "Idle connections closed to make room for new ones, by port.",
+		labels,
 		func() float64 { return float64(l.Stats().Displaced) })
 }
 
@@ -93,7 +91,8 @@ func buildInfo() prometheus.Collector {
 	build := buildinfo.Read()
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "waybook_build_info", Help: "Build of the program, in the labels; the value is always 1.",
-		ConstLabels: prometheus.Labels{"version": build.Version, "revision": build.Commit, "go_version": build.GoVersion},
+		ConstLabels: prometheus.Labels{"version": build.Version, "revision": build.Commit,
+			"go_version": build.GoVersion},
 	})
 	info.Set(1)
 	return info

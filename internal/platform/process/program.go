@@ -71,28 +71,44 @@ type common struct {
 	tracing       tracing.Flags
 	hasProfiles   bool
 	adminHosts    AdminHosts
-	shutdownDelay shutdownDelay
+	shutdownDelay time.Duration
 }
 
 func (s *common) register(flags *flag.FlagSet, program Program) {
 	s.settings.Register(flags)
-	s.shutdownDelay.register(flags, program.ShutdownDelay)
+	flags.DurationVar(&s.shutdownDelay, "shutdown-delay", program.ShutdownDelay,
+		"`time` after SIGTERM during which the program serves on, not ready, so that callers find other "+
+			"replicas; at most 10m")
 	s.transport.Register(flags)
 	s.logs.register(flags)
 	s.tracing.Register(flags)
-	flags.BoolVar(&s.hasProfiles, "pprof", false, "serve profiles under /debug/pprof/ on the admin port, for go tool pprof")
+	flags.BoolVar(&s.hasProfiles, "pprof", false,
+		"serve profiles under /debug/pprof/ on the admin port, for go tool pprof")
 	flags.Var(&s.adminHosts, adminHostsFlag,
 		"comma-separated host `names` under which programs may use the admin port, besides localhost and IP addresses")
 }
 
+// check returns a setting that is out of its range.
+func (s *common) check() error {
+	if s.shutdownDelay < 0 || s.shutdownDelay > maxShutdownDelay {
+		return fmt.Errorf("invalid value %q for -shutdown-delay: want a time from 0s to %v", s.shutdownDelay,
+			maxShutdownDelay)
+	}
+	if s.logs.format != textFormat && s.logs.format != jsonFormat {
+		return fmt.Errorf("invalid value %q for -log-format: want %s or %s", s.logs.format, textFormat, jsonFormat)
+	}
+	return nil
+}
+
 const adminHostsFlag = "admin-hosts"
 
-// gcPercent is by how many percent the heap grows between two garbage collections. With Go's default of 100, a request
-// costs a tenth more CPU, which saves only about 5 MiB.
+// gcPercent is by how many percent the heap grows between two garbage collections. With Go's
+// default of 100, a request costs a tenth more CPU, which saves only about 5 MiB.
 const gcPercent = 200
 
-// invalidSettings is the exit status for settings that a restart does not mend, EX_CONFIG of sysexits. It is not the
-// usual 2, because Go ends a program with 2 after a panic and after a fault of its runtime.
+// invalidSettings is the exit status for settings that a restart does not mend, EX_CONFIG of
+// sysexits. It is not the usual 2, because Go ends a program with 2 after a panic and after a
+// fault of its runtime.
 const invalidSettings = 78
 
 // Main runs a program until SIGINT or SIGTERM and exits the process. The status is 0 after
@@ -105,7 +121,8 @@ func Main(program Program) {
 
 // Run runs a program until ctx is done and returns its exit status.
 func Run(
-	ctx context.Context, program Program, args []string, lookupEnv func(string) (string, bool), stdout, stderr io.Writer,
+	ctx context.Context, program Program, args []string, lookupEnv func(string) (string, bool),
+	stdout, stderr io.Writer,
 ) int {
 	called := cmp.Or(program.Called, program.Name)
 	flags := flag.NewFlagSet(called, flag.ContinueOnError)
@@ -115,8 +132,10 @@ func Run(
 	set.register(flags, program)
 	err := set.settings.Read(flags, args, lookupEnv)
 	if errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintf(stdout, "%s: %s\n\nEach flag but -check and -version can also be given in the environment, -some-flag as %s,\n"+
-			"and in the file that -config names, as some-flag.\n\n", called, program.Summary, settings.EnvName("some-flag"))
+		fmt.Fprintf(stdout, "%s: %s\n\nEach flag but -check and -version can also be given in the environment, "+
+			"-some-flag as %s,\n"+
+			"and in the file that -config names, as some-flag.\n\n", called, program.Summary,
+			settings.EnvName("some-flag"))
 		flags.SetOutput(stdout)
 		flags.PrintDefaults()
 		return 0
@@ -125,6 +144,7 @@ func Run(
 		fmt.Fprintln(stdout, buildinfo.Read().Line(called))
 		return 0
 	}
+	err = errors.Join(err, set.check())
 	if set.settings.OnlyCheck {
 		err = errors.Join(err, check(program, set, lookupEnv))
 	}
@@ -168,8 +188,9 @@ func runUntilDone(
 	stack.Push("traces", flush) // pushed first, so stopped last: requests that are still in flight have spans too
 	start := &startLine{}
 	err = program.Start(runCtx, Env{
-		Stack: stack, Out: out, Log: log, Fail: fail, Transport: transport, Tracing: spans, HasProfiles: set.hasProfiles,
-		AdminHosts: set.adminHosts, start: start,
+		Stack: stack, Out: out, Log: log, Fail: fail, Transport: transport, Tracing: spans,
+		HasProfiles: set.hasProfiles,
+		AdminHosts:  set.adminHosts, start: start,
 	})
 	stop := func() error {
 		stopCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), StopTimeout)
@@ -195,42 +216,28 @@ func runUntilDone(
 	}
 	stack.Notify()
 	if isStarted && failed == nil {
-		set.shutdownDelay.serveOut(ctx, log)
+		serveOut(ctx, set.shutdownDelay, log)
 	}
 	err = errors.Join(failed, stop())
-	log.LogAttrs(ctx, slog.LevelInfo, "stopped", slog.String("cause", reason), slog.Float64("duration_ms", float64(time.Since(began).Microseconds())/1000))
+	log.LogAttrs(ctx, slog.LevelInfo, "stopped", slog.String("cause", reason),
+		slog.Float64("duration_ms", float64(time.Since(began).Microseconds())/1000))
 	return err
 }
 
-// logFormat is the format of log lines. It is the value of a flag.
-type logFormat string
-
-// The formats: text for people, JSON for log collectors.
+// The formats of log lines: text for people, JSON for log collectors.
 const (
-	textFormat logFormat = "text"
-	jsonFormat logFormat = "json"
+	textFormat = "text"
+	jsonFormat = "json"
 )
-
-func (f *logFormat) String() string { return string(*f) }
-
-func (f *logFormat) Set(value string) error {
-	switch format := logFormat(value); format {
-	case textFormat, jsonFormat:
-		*f = format
-		return nil
-	}
-	return fmt.Errorf("want %s or %s", textFormat, jsonFormat)
-}
 
 // logFlags are the flags for the log.
 type logFlags struct {
-	format logFormat
+	format string
 	level  slog.Level
 }
 
 func (f *logFlags) register(flags *flag.FlagSet) {
-	f.format = textFormat
-	flags.Var(&f.format, "log-format", "`format` of the log on standard error, text or json")
+	flags.StringVar(&f.format, "log-format", textFormat, "`format` of the log on standard error, text or json")
 	flags.TextVar(&f.level, "log-level", slog.LevelInfo, "lowest `level` to log: debug, info, warn or error")
 }
 
@@ -247,7 +254,6 @@ func (f *logFlags) open(out io.Writer) *slog.Logger {
 // correlated adds the request id and the trace id of the context to each line.
 type correlated struct{ slog.Handler }
 
-// Handle writes a line.
 func (c correlated) Handle(ctx context.Context, record slog.Record) error {
 	if id := requestid.From(ctx); id != "" {
 		record.AddAttrs(slog.String("request_id", id))
@@ -258,12 +264,10 @@ func (c correlated) Handle(ctx context.Context, record slog.Record) error {
 	return c.Handler.Handle(ctx, record)
 }
 
-// WithAttrs returns a handler that adds the attributes to each line.
 func (c correlated) WithAttrs(attributes []slog.Attr) slog.Handler {
 	return correlated{c.Handler.WithAttrs(attributes)}
 }
 
-// WithGroup returns a handler that puts later attributes into a group.
 func (c correlated) WithGroup(name string) slog.Handler {
 	return correlated{c.Handler.WithGroup(name)}
 }

@@ -28,7 +28,8 @@ const maxSocketPath = len(syscall.RawSockaddrUnix{}.Path) - 1
 func listenUnix(ctx context.Context, flagName, path string) (net.Listener, error) {
 	listener, err := openSocket(ctx, path)
 	if err != nil {
-		return nil, fmt.Errorf("can't listen on the Unix socket %s (change it with -%s or %s): %w", path, flagName, settings.EnvName(flagName), err)
+		return nil, fmt.Errorf("can't listen on the Unix socket %s (change it with -%s or %s): %w", path, flagName,
+			settings.EnvName(flagName), err)
 	}
 	return listener, nil
 }
@@ -65,7 +66,7 @@ func checkSocketPath(path string) error {
 // socketMode lets only the owner connect.
 const socketMode = 0o600
 
-// removeAbandoned removes a socket that nobody listens on.
+// removeAbandoned removes a socket without a listener.
 func removeAbandoned(ctx context.Context, path string) error {
 	if exists, err := hasSocket(path); err != nil || !exists {
 		return err

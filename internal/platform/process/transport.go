@@ -36,7 +36,6 @@ type TransportFlags struct {
 	PlainText bool
 }
 
-// Register declares the flags.
 func (f *TransportFlags) Register(flags *flag.FlagSet) {
 	f.Files.Register(flags)
 	flags.BoolVar(&f.PlainText, "plaintext", false, "allow gRPC without TLS on addresses other than loopback")
@@ -63,14 +62,16 @@ func (t Transport) check(flagName, address string) error {
 	if t.Identity != nil || t.plainText || isLoopback(address) {
 		return nil
 	}
-	return fmt.Errorf("-%s %s would use plain text beyond this machine: set -tls-cert, -tls-key and -tls-ca, or allow it with -plaintext",
+	return fmt.Errorf("-%s %s would use plain text beyond this machine: set -tls-cert, -tls-key and -tls-ca, or "+
+		"allow it with -plaintext",
 		flagName, address)
 }
 
 // isLoopback reports whether an address, such as localhost:9091 or dns:///album:9092, is
 // certain to stay on this machine.
 func isLoopback(address string) bool {
-	if scheme, rest, ok := strings.Cut(address, ":"); ok && (scheme == "unix" || scheme == "unix-abstract") && rest != "" {
+	if scheme, rest, ok := strings.Cut(address, ":"); ok && (scheme == "unix" || scheme == "unix-abstract") &&
+		rest != "" {
 		return true
 	}
 	// Any other DNS server, as in dns://192.0.2.1/localhost:1, may resolve to any address.
@@ -99,11 +100,11 @@ func (t Transport) ListenGRPC(ctx context.Context, flagName, address string) (ne
 	return Listen(ctx, flagName, address)
 }
 
-// serviceConfig spreads calls over all addresses of a service and retries UNAVAILABLE calls of the methods
-// that the contracts declare to be reads or idempotent; creations are, because they carry a request id.
-// Others are not retried, such as updates: the first attempt may have happened, and another caller's update
-// after it, which a second attempt would undo. gRPC still repeats a call that no server has seen. The
-// throttling keeps retries from adding to an outage.
+// serviceConfig spreads calls over all addresses of a service and retries UNAVAILABLE calls of the
+// methods that the contracts declare to be reads or idempotent; creations are, because they carry
+// a request id. Others are not retried, such as updates: the first attempt may have happened, and
+// another caller's update after it, which a second attempt would undo. gRPC still repeats a call
+// that no server has seen. The throttling keeps retries from adding to an outage.
 func serviceConfig() (string, error) {
 	type method struct {
 		Service string `json:"service"`
@@ -138,10 +139,10 @@ func serviceConfig() (string, error) {
 // ConnectionWindow costs no memory: a connection is read all the time.
 const StreamWindow, ConnectionWindow = 64 << 10, 1 << 20
 
-// Dial returns a connection to a service, which connects on first use. address is a gRPC
-// target, such as album:9092, whose addresses come from DNS, again and again. It may also be several
-// addresses separated by commas, or unix:PATH. name is the name of the service and of the
-// flag that holds the address.
+// Dial returns a connection to a service, which connects on first use. address is a gRPC target,
+// such as album:9092, whose addresses come from DNS, again and again. It may also be several
+// addresses separated by commas, or unix:PATH. name is the name of the service and of the flag
+// that holds the address.
 func (t Transport) Dial(name, address string, options ...grpc.DialOption) (*grpc.ClientConn, error) {
 	addresses := []string{address}
 	path, isSocket := strings.CutPrefix(address, unixScheme)
@@ -168,7 +169,8 @@ func (t Transport) Dial(name, address string, options ...grpc.DialOption) (*grpc
 		// With gRPC's default, a server that comes back would stay unused for up to two
 		// minutes.
 		grpc.WithConnectParams(grpc.ConnectParams{
-			Backoff:           backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 3 * time.Second},
+			Backoff: backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2,
+				MaxDelay: 3 * time.Second},
 			MinConnectTimeout: 5 * time.Second,
 		}),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 30 * time.Second, Timeout: 10 * time.Second}),
@@ -208,7 +210,8 @@ func resolved(addresses []string) []resolver.Address {
 // Dial connects to another service and pushes the closing of the connection. Calls over it
 // carry the trace and the request id of their context.
 func (e Env) Dial(name, address string, options ...grpc.DialOption) (*grpc.ClientConn, error) {
-	connection, err := e.Transport.Dial(name, address, slices.Concat(e.Tracing.DialOptions(), requestid.DialOptions(), options)...)
+	connection, err := e.Transport.Dial(name, address,
+		slices.Concat(e.Tracing.DialOptions(), requestid.DialOptions(), options)...)
 	if err != nil {
 		return nil, err
 	}

@@ -40,9 +40,9 @@ func With(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, contextKey{}, id)
 }
 
-// From returns the request id of a context; empty if it has none. In the handler of an RPC it is the
-// id that the caller sent. From ignores a received id that is too long or has other characters than
-// letters, digits and hyphens.
+// From returns the request id of a context; empty if it has none. In the handler of an RPC it is
+// the id that the caller sent. From ignores a received id that is too long or has other characters
+// than letters, digits and hyphens.
 func From(ctx context.Context) string {
 	if id, _ := ctx.Value(contextKey{}).(string); id != "" {
 		return id
@@ -79,12 +79,14 @@ func send(ctx context.Context) context.Context {
 func DialOptions() []grpc.DialOption {
 	return []grpc.DialOption{
 		grpc.WithChainUnaryInterceptor(func(
-			ctx context.Context, method string, request, reply any, connection *grpc.ClientConn, call grpc.UnaryInvoker, options ...grpc.CallOption,
+			ctx context.Context, method string, request, reply any, connection *grpc.ClientConn,
+			call grpc.UnaryInvoker, options ...grpc.CallOption,
 		) error {
 			return call(send(ctx), method, request, reply, connection, options...)
 		}),
 		grpc.WithChainStreamInterceptor(func(
-			ctx context.Context, description *grpc.StreamDesc, connection *grpc.ClientConn, method string, open grpc.Streamer, options ...grpc.CallOption,
+			ctx context.Context, description *grpc.StreamDesc, connection *grpc.ClientConn, method string,
+			open grpc.Streamer, options ...grpc.CallOption,
 		) (grpc.ClientStream, error) {
 			return open(send(ctx), description, connection, method, options...)
 		}),

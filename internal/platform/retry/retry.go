@@ -30,8 +30,8 @@ type Options struct {
 	Note func(text string)
 }
 
-// Do does something, and repeats it while the service is unavailable or busy. It returns how often it was
-// repeated, and an error that is explained.
+// Do does something, and repeats it while the service is unavailable or busy. It returns how often
+// it was repeated, and an error that is explained.
 func Do(ctx context.Context, options Options, do func() error) (repeated int64, err error) {
 	if options.Wait == nil {
 		options.Wait = pause.For
@@ -60,7 +60,8 @@ func Do(ctx context.Context, options Options, do func() error) (repeated int64, 
 	}
 }
 
-// mayPass reports whether a retry of a failed call may succeed, and how long the service wants to be left alone before.
+// mayPass reports whether a retry of a failed call may succeed, and how long the service wants to
+// be left alone before.
 func mayPass(err error) (may bool, after time.Duration) {
 	failed := status.Convert(err)
 	switch failed.Code() {

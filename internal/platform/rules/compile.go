@@ -30,7 +30,8 @@ type fieldRules struct {
 	isRequired bool
 	// mayBeUnset says that the other rules are for a value that is set.
 	mayBeUnset bool
-	// list are the rules of a list, and each those of its items, or of the value of a field that is no list.
+	// list are the rules of a list, and each those of its items, or of the value of a field that
+	// is no list.
 	list, each []rule[value]
 	// isMessage says that the value, or each item, is a message with rules of its own.
 	isMessage bool
@@ -58,7 +59,8 @@ func of(message protoreflect.MessageDescriptor) *messageRules {
 	return rules
 }
 
-// Load compiles the rules of all contracts in the program. It panics if it does not know one of them.
+// Load compiles the rules of all contracts in the program. It panics if it does not know one of
+// them.
 func Load() {
 	protoregistry.GlobalFiles.RangeFiles(func(file protoreflect.FileDescriptor) bool {
 		if strings.HasPrefix(string(file.Package()), "waybook.") {
@@ -92,7 +94,8 @@ func compile(message protoreflect.MessageDescriptor) (*messageRules, error) {
 	}
 	for i := range message.Oneofs().Len() {
 		oneof := message.Oneofs().Get(i)
-		if options, _ := proto.GetExtension(oneof.Options(), validate.E_Oneof).(*validate.OneofRules); options.GetRequired() {
+		if options, _ := proto.GetExtension(oneof.Options(),
+			validate.E_Oneof).(*validate.OneofRules); options.GetRequired() {
 			r.oneofs = append(r.oneofs, oneof)
 		}
 	}

@@ -34,8 +34,9 @@ func truth(is bool) float64 {
 	return 0
 }
 
-// condition reads an expression of CEL about a message. It knows those that mean the same in Go: of numbers, fields
-// such as this.order, has(this.box), and operations. A field may be named like a keyword of Go.
+// condition reads an expression of CEL about a message. It knows those that mean the same in Go:
+// of numbers, fields such as this.order, has(this.box), and operations. A field may be named like
+// a keyword of Go.
 func condition(message protoreflect.MessageDescriptor, expression string) (func(protoreflect.Message) bool, error) {
 	read, err := parser.ParseExpr(strings.ReplaceAll(expression, "this.", "this_"))
 	if err != nil {
@@ -66,7 +67,8 @@ func (r *reader) term(read ast.Expr) term {
 			return func(m protoreflect.Message) float64 { return number(m.Get(field)) }
 		}
 	case *ast.CallExpr:
-		if name, ok := read.Fun.(*ast.Ident); ok && name.Name == "has" && len(read.Args) == 1 && r.field(read.Args[0]) != nil {
+		if name, ok := read.Fun.(*ast.Ident); ok && name.Name == "has" && len(read.Args) == 1 &&
+			r.field(read.Args[0]) != nil {
 			field := r.field(read.Args[0])
 			return func(m protoreflect.Message) float64 { return truth(m.Has(field)) }
 		}

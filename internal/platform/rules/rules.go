@@ -1,5 +1,6 @@
-// Package rules checks messages by the rules of the contracts. It knows those options of protovalidate that the
-// contracts use, and refuses with protovalidate's words. Rules of texts, identifiers and times come in addition.
+// Package rules checks messages by the rules of the contracts. It knows those options of
+// protovalidate that the contracts use, and refuses with protovalidate's words. Rules of texts,
+// identifiers and times come in addition.
 package rules
 
 import (
@@ -21,8 +22,8 @@ type Violation struct {
 	Message string
 }
 
-// Violations returns every invalid field of a message. A rule about several fields has no field of its own. Its text
-// begins with the field to report, as in "password: needs an email address".
+// Violations returns every invalid field of a message. A rule about several fields has no field of
+// its own. Its text begins with the field to report, as in "password: needs an email address".
 func Violations(message proto.Message) []Violation {
 	found := of(message.ProtoReflect().Descriptor()).violations(message.ProtoReflect())
 	for i, v := range found {
@@ -101,10 +102,10 @@ func (f *fieldRules) path(item int) string {
 // maxID is the highest identifier (rule 14.1).
 const maxID = 1<<53 - 1
 
-// Every string of a request follows the rule of texts, so it needs no option, except that a name is not blank (option
-// waybook.type.v1.name). An empty name violates only the rule of its length. An identifier has the option
-// waybook.type.v1.id, and may be low if it has a rule of its own for that. A timestamp is a text elsewhere, so it has
-// to be one that RFC 3339 has.
+// Every string of a request follows the rule of texts, so it needs no option, except that a name
+// is not blank (option waybook.type.v1.name). An empty name violates only the rule of its length.
+// An identifier has the option waybook.type.v1.id, and may be low if it has a rule of its own for
+// that. A timestamp is a text elsewhere, so it has to be one that RFC 3339 has.
 var (
 	textRule = rule[value]{
 		func(v value) bool { return text.IsValid(v.String()) },
@@ -123,5 +124,6 @@ func isTime(v value) bool {
 }
 
 func idRule(lowest int64) rule[value] {
-	return rule[value]{func(v value) bool { return lowest <= v.Int() && v.Int() <= maxID }, "must be from 1 to 9007199254740991"}
+	return rule[value]{func(v value) bool { return lowest <= v.Int() && v.Int() <= maxID },
+		"must be from 1 to 9007199254740991"}
 }

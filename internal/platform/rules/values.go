@@ -20,7 +20,8 @@ var (
 	uuid = regexp.MustCompile("^[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$")
 )
 
-// valueRules returns the rules that options of one type, such as buf.validate.StringRules, have for a value of a field.
+// valueRules returns the rules that options of one type, such as buf.validate.StringRules, have
+// for a value of a field.
 func valueRules(field protoreflect.FieldDescriptor, options protoreflect.Message) (rules []rule[value], err error) {
 	isWithin, words := func(float64) bool { return true }, ""
 	for _, option := range given(options) {
@@ -45,7 +46,8 @@ func valueRules(field protoreflect.FieldDescriptor, options protoreflect.Message
 			add("does not match regex pattern `%v`", func(v value) bool { return pattern.MatchString(v.String()) })
 		case "StringRules.email":
 			add("value is empty, which is not a valid email address", func(v value) bool { return v.String() != "" })
-			add("must be a valid email address", func(v value) bool { return v.String() == "" || email.MatchString(v.String()) })
+			add("must be a valid email address",
+				func(v value) bool { return v.String() == "" || email.MatchString(v.String()) })
 		case "StringRules.uuid":
 			add("must be a valid UUID", func(v value) bool { return uuid.MatchString(v.String()) })
 		case "BytesRules.len":
@@ -53,13 +55,16 @@ func valueRules(field protoreflect.FieldDescriptor, options protoreflect.Message
 		case "BytesRules.max_len":
 			add("must be at most %v bytes", func(v value) bool { return uint64(len(v.Bytes())) <= limit.Uint() })
 		case "RepeatedRules.min_items":
-			add("must contain at least %v item(s)", func(v value) bool { return uint64(v.List().Len()) >= limit.Uint() })
+			add("must contain at least %v item(s)",
+				func(v value) bool { return uint64(v.List().Len()) >= limit.Uint() })
 		case "RepeatedRules.max_items":
-			add("must contain no more than %v item(s)", func(v value) bool { return uint64(v.List().Len()) <= limit.Uint() })
+			add("must contain no more than %v item(s)",
+				func(v value) bool { return uint64(v.List().Len()) <= limit.Uint() })
 		case "RepeatedRules.items": // fieldRules.take takes them
 		case "EnumRules.defined_only":
 			defined := field.Enum().Values()
-			add("value must be one of the defined enum values", func(v value) bool { return defined.ByNumber(v.Enum()) != nil })
+			add("value must be one of the defined enum values",
+				func(v value) bool { return defined.ByNumber(v.Enum()) != nil })
 		case "EnumRules.in":
 			add("must be in list %v", func(v value) bool { return isIn(limit.List(), v) })
 		case "EnumRules.not_in":
@@ -85,8 +90,8 @@ func valueRules(field protoreflect.FieldDescriptor, options protoreflect.Message
 
 func characters(v value) uint64 { return uint64(utf8.RuneCountInString(v.String())) } // #nosec G115 -- a count
 
-// numberOf returns how a field is read as a number, or nil. The number of a time is its whole seconds. Numbers in rules
-// are below 2^53, so they are exact.
+// numberOf returns how a field is read as a number, or nil. The number of a time is its whole
+// seconds. Numbers in rules are below 2^53, so they are exact.
 func numberOf(field protoreflect.FieldDescriptor) func(value) float64 {
 	switch field.Kind() {
 	case protoreflect.Int32Kind, protoreflect.Int64Kind:

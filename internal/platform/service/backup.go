@@ -40,34 +40,10 @@ type Source interface {
 type Copied struct {
 	// Source is nil for a MongoDB.
 	Source
-	// Files has the stores of the files that its documents name; nil if there are none. Backups keeps the files
+	// Files has the stores of the files that its documents name, by name. Backups keeps the files
 	// meanwhile.
-	Files   *OpenedFiles
+	Files   map[string]blob.Store
 	Backups *blob.Backups
-}
-
-// OpenedFiles are stores of files by their name. They may be used concurrently.
-type OpenedFiles struct {
-	mu     sync.Mutex
-	opened map[string]blob.Store
-}
-
-func (o *OpenedFiles) add(name string, store blob.Store) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.opened == nil {
-		o.opened = map[string]blob.Store{}
-	}
-	o.opened[name] = store
-}
-
-func (o *OpenedFiles) all() map[string]blob.Store {
-	if o == nil {
-		return nil
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return maps.Clone(o.opened)
 }
 
 // storeServer implements StoreService.
@@ -85,14 +61,17 @@ func newStoreServer(source Copied) *storeServer {
 }
 
 // Backup streams a copy of the store, and records it after the last message.
-func (s *storeServer) Backup(_ *storev1.BackupRequest, stream grpc.ServerStreamingServer[storev1.BackupResponse]) error {
+func (s *storeServer) Backup(_ *storev1.BackupRequest,
+	stream grpc.ServerStreamingServer[storev1.BackupResponse]) error {
 	if s.source.Source == nil {
-		return apierror.New(codes.FailedPrecondition, "STORE_NOT_EMBEDDED", "the store is not a file; back it up with the tools of its database")
+		return apierror.New(codes.FailedPrecondition, "STORE_NOT_EMBEDDED",
+			"the store is not a file; back it up with the tools of its database")
 	}
 	select {
 	case s.running <- struct{}{}:
 	default:
-		return apierror.New(codes.ResourceExhausted, "BACKUP_RUNNING", "another backup of this store is running; retry after it")
+		return apierror.New(codes.ResourceExhausted, "BACKUP_RUNNING",
+			"another backup of this store is running; retry after it")
 	}
 	defer s.source.Backups.Begin()()
 	began := s.now()
@@ -108,15 +87,16 @@ func (s *storeServer) Backup(_ *storev1.BackupRequest, stream grpc.ServerStreami
 	return nil
 }
 
-// send sends the messages of a backup. A goroutine reads the source, and ends when the reader stalls: so the
-// reader can hold the stream, until its connection ends, but not the store.
+// send sends the messages of a backup. A goroutine reads the source, and ends when the reader
+// stalls: so the reader can hold the stream, until its connection ends, but not the store.
 func (s *storeServer) send(stream grpc.ServerStreamingServer[storev1.BackupResponse]) error {
 	from, to := io.Pipe()
 	sizes, sum := make(chan int64, 1), sha256.New()
 	var failure error
 	var reading sync.WaitGroup
 	reading.Go(func() {
-		failure = s.source.Backup(stream.Context(), io.MultiWriter(sum, to), func(size int64) error { sizes <- size; return nil })
+		failure = s.source.Backup(stream.Context(), io.MultiWriter(sum, to),
+			func(size int64) error { sizes <- size; return nil })
 		<-s.running
 		close(sizes)
 		_ = to.Close() // never fails
@@ -127,7 +107,8 @@ func (s *storeServer) send(stream grpc.ServerStreamingServer[storev1.BackupRespo
 	}()
 	out := chunks(func(part *storev1.BackupResponse) error {
 		stalled := time.AfterFunc(s.stall, func() {
-			_ = to.CloseWithError(apierror.New(codes.DeadlineExceeded, "READER_STALLED", "the reader took no data for %v; the backup has ended", s.stall))
+			_ = to.CloseWithError(apierror.New(codes.DeadlineExceeded, "READER_STALLED",
+				"the reader took no data for %v; the backup has ended", s.stall))
 		})
 		defer stalled.Stop()
 		return stream.Send(part)
@@ -146,15 +127,14 @@ func (s *storeServer) send(stream grpc.ServerStreamingServer[storev1.BackupRespo
 	return out(&storev1.BackupResponse{Part: &storev1.BackupResponse_Sha256{Sha256: sum.Sum(nil)}})
 }
 
-// sendFiles sends the files. Those of the documents in the copy stay, because no sweep begins meanwhile; others may come
-// and go.
+// sendFiles sends the files. Those of the documents in the copy stay, because no sweep begins
+// meanwhile; others may come and go.
 func (s *storeServer) sendFiles(stream grpc.ServerStreamingServer[storev1.BackupResponse]) error {
 	sum := sha256.New()
-	all := s.source.Files.all()
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		for entry, err := range blob.All(stream.Context(), all[name]) {
+	for _, name := range slices.Sorted(maps.Keys(s.source.Files)) {
+		for entry, err := range blob.All(stream.Context(), s.source.Files[name]) {
 			if err == nil && !entry.IsUnfinished {
-				err = sendFile(stream, sum, name, all[name], entry.Key)
+				err = sendFile(stream, sum, name, s.source.Files[name], entry.Key)
 			}
 			if err != nil {
 				return fmt.Errorf("back up the files of %s: %w", name, err)
@@ -165,7 +145,8 @@ func (s *storeServer) sendFiles(stream grpc.ServerStreamingServer[storev1.Backup
 }
 
 func sendFile(
-	stream grpc.ServerStreamingServer[storev1.BackupResponse], sum io.Writer, collection string, store blob.Store, key blob.Key,
+	stream grpc.ServerStreamingServer[storev1.BackupResponse], sum io.Writer, collection string, store blob.Store,
+	key blob.Key,
 ) (err error) {
 	file, err := store.Open(stream.Context(), key)
 	if errors.Is(err, blob.ErrNotFound) {
@@ -194,8 +175,8 @@ func (c chunks) Write(piece []byte) (int, error) {
 	return len(piece), c(&storev1.BackupResponse{Part: &storev1.BackupResponse_Chunk{Chunk: bytes.Clone(piece)}})
 }
 
-// lastBackupName is a file beside the embedded store, written when the last complete backup began. It survives a
-// restart, and a script that takes snapshots of the volume can touch it.
+// lastBackupName is a file beside the embedded store, written when the last complete backup began.
+// It survives a restart, and a script that takes snapshots of the volume can touch it.
 const lastBackupName = "last-backup"
 
 // embeddedSource is the source of backups of an embedded store.

@@ -199,14 +199,6 @@ func TestOneBackupRunsAtATimeAndAReaderThatGoesEndsIt(t *testing.T) {
 	}
 }
 
-func TestAStoreThatIsNoFileIsNotBackedUp(t *testing.T) {
-	stream, err := serveStore(t, newStoreServer(Copied{Source: nil})).Backup(t.Context(), &storev1.BackupRequest{})
-	if err == nil {
-		_, err = stream.Recv()
-	}
-	expect(t, err, codes.FailedPrecondition, "tools of its database")
-}
-
 // failing is a store that fails after it has written some bytes.
 type failing struct {
 	cause    error

@@ -39,17 +39,19 @@ import (
 // servers and presents its certificate again.
 const connectionAge = 5 * time.Minute
 
-// The limits of a gRPC port. gRPC's own defaults are 16 MiB of metadata, any number of streams, two
-// minutes for a handshake, and windows that grow to 16 MiB.
+// The limits of a gRPC port. gRPC's own defaults are 16 MiB of metadata, any number of streams,
+// two minutes for a handshake, and windows that grow to 16 MiB.
 const (
 	// maxConnections and maxClientConnections limit the connections, in all and of one address.
 	// Each replica of the edge and of another service opens one, and two during an update.
 	maxConnections, maxClientConnections = 512, 64
 	// handshakeTime is how long a client may take for TLS and HTTP/2 before its first call.
 	handshakeTime = 10 * time.Second
-	// pingAfter is how long a client may be silent until the port pings it; it has pingTime to reply.
+	// pingAfter is how long a client may be silent until the port pings it; it has pingTime to
+	// reply.
 	pingAfter, pingTime = time.Minute, 20 * time.Second
-	// minPing is the shortest time between two pings of a client; the third earlier one ends its connection.
+	// minPing is the shortest time between two pings of a client; the third earlier one ends its
+	// connection.
 	minPing = 10 * time.Second
 	// maxMetadata bounds the metadata of a call in bytes, where each entry counts for 32 more.
 	maxMetadata = 16 << 10
@@ -58,13 +60,14 @@ const (
 	maxStreams = 1024
 	// maxMessage is gRPC's default. The largest request is the signed text of a form.
 	maxMessage = 4 << 20
-	// streamWorkers is how many goroutines stay for the next calls (docs/decisions/limits.md). A call on a new one grows its
-	// stack several times, at a seventh of the service's CPU time for a short call. More calls at the
-	// same time get goroutines of their own.
+	// streamWorkers is how many goroutines stay for the next calls (docs/decisions/limits.md). A
+	// call on a new one grows its stack several times, at a seventh of the service's CPU time for
+	// a short call. More calls at the same time get goroutines of their own.
 	streamWorkers = 64
 )
 
-// Service is one of Waybook's services. Its sweep does its periodic work, such as finishing deletions.
+// Service is one of Waybook's services. Its sweep does its periodic work, such as finishing
+// deletions.
 type Service interface {
 	Sweeper
 	// Register registers the service's servers.
@@ -120,7 +123,8 @@ func Serve(
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if err := server.Serve(connections.Listen(listener)); err != nil && !errors.Is(err, grpc.ErrServerStopped) { // before it began
+		// before it began
+		if err := server.Serve(connections.Listen(listener)); err != nil && !errors.Is(err, grpc.ErrServerStopped) {
 			env.Fail(fmt.Errorf("%s: %w", name, err))
 		}
 	}()
@@ -151,11 +155,12 @@ func describe(server *grpc.Server) {
 
 // unknownMethod answers calls of methods that the port does not have.
 func unknownMethod(any, grpc.ServerStream) error {
-	return apierror.New(codes.Unimplemented, "METHOD_UNKNOWN", "this port has no such method; reflection lists those that it has")
+	return apierror.New(codes.Unimplemented, "METHOD_UNKNOWN",
+		"this port has no such method; reflection lists those that it has")
 }
 
-// ofKnown lets calls of unknown methods pass an interceptor by, so that it counts none under a name that a
-// client has made up.
+// ofKnown lets calls of unknown methods pass an interceptor by, so that it counts none under a
+// name that a client has made up.
 func ofKnown(interceptor grpc.StreamServerInterceptor) grpc.StreamServerInterceptor {
 	return func(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 		if server == nil {
@@ -169,7 +174,8 @@ func ofKnown(interceptor grpc.StreamServerInterceptor) grpc.StreamServerIntercep
 type healthServer struct{ *health.Server }
 
 // Check returns the health of a service, or NOT_FOUND as the protocol says.
-func (h healthServer) Check(ctx context.Context, request *healthv1.HealthCheckRequest) (*healthv1.HealthCheckResponse, error) {
+func (h healthServer) Check(ctx context.Context,
+	request *healthv1.HealthCheckRequest) (*healthv1.HealthCheckResponse, error) {
 	reply, err := h.Server.Check(ctx, request)
 	if status.Code(err) == codes.NotFound {
 		err = apierror.NotFound("SERVICE_UNKNOWN", "this port has no service %.100q", request.GetService())
@@ -189,10 +195,13 @@ type Load struct {
 	Calls, Streams int
 }
 
-// Register declares the flags, with their defaults.
 func (l *Load) Register(flags *flag.FlagSet) {
-	flags.IntVar(&l.Calls, "max-calls", 1024, "concurrency limit of each service for unary RPCs, 0 for none; as many again queue for up to half a second, others are rejected")
-	flags.IntVar(&l.Streams, "max-streams", 512, "concurrency limit of each service for streaming RPCs, 0 for none; as many again queue for up to half a second, others are rejected")
+	flags.IntVar(&l.Calls, "max-calls", 1024,
+		"concurrency limit of each service for unary RPCs, 0 for none; as many again queue for up to half a second, "+
+			"others are rejected")
+	flags.IntVar(&l.Streams, "max-streams", 512,
+		"concurrency limit of each service for streaming RPCs, 0 for none; as many again queue for up to half a "+
+			"second, others are rejected")
 }
 
 // gates are the concurrency limits of the program's services, created on first use. Each

@@ -55,7 +55,8 @@ type admit func(ctx context.Context, method string) (access.Caller, error)
 func NewInterceptors(load Load, events *audit.Log, metrics *process.Metrics, log *slog.Logger) *Interceptors {
 	rules.Load()
 	return &Interceptors{
-		gates: &gates{load: load, metrics: metrics, known: map[string]pair{}}, events: events, metrics: metrics, log: log,
+		gates: &gates{load: load, metrics: metrics, known: map[string]pair{}}, events: events, metrics: metrics,
+		log:   log,
 		admit: admitAll(access.InProcess),
 	}
 }
@@ -73,7 +74,8 @@ func (i *Interceptors) under(admit admit) *Interceptors {
 }
 
 // Unary is the interceptor of unary calls.
-func (i *Interceptors) Unary(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (reply any, err error) {
+func (i *Interceptors) Unary(ctx context.Context, request any, info *grpc.UnaryServerInfo,
+	handler grpc.UnaryHandler) (reply any, err error) {
 	began := time.Now()
 	i.metrics.CallsInFlight.Inc()
 	defer i.metrics.CallsInFlight.Dec()
@@ -110,7 +112,8 @@ func (i *Interceptors) Unary(ctx context.Context, request any, info *grpc.UnaryS
 		return nil, err
 	}
 	reply, err = handler(ctx, request)
-	if status.Code(err) == codes.NotFound {
+	if failed := apierror.From(err); failed != nil &&
+		(failed.Kind == codes.NotFound || failed.Reason == "QUOTED_BLOG_NOT_FOUND") {
 		if isChanged, _ := resolve(ctx, info.Server, request, true); isChanged {
 			return handler(ctx, request)
 		}
@@ -119,7 +122,8 @@ func (i *Interceptors) Unary(ctx context.Context, request any, info *grpc.UnaryS
 }
 
 // Stream is the interceptor of streaming calls.
-func (i *Interceptors) Stream(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) (err error) {
+func (i *Interceptors) Stream(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo,
+	handler grpc.StreamHandler) (err error) {
 	began := time.Now()
 	i.metrics.StreamsOpen.Inc()
 	defer i.metrics.StreamsOpen.Dec()
@@ -144,10 +148,12 @@ func (i *Interceptors) Stream(server any, stream grpc.ServerStream, info *grpc.S
 		return err
 	}
 	defer gate.Leave(1)
-	return handler(server, &checkedStream{ServerStream: WithContext(ctx, stream), server: server, validate: i.validate, call: &call})
+	return handler(server, &checkedStream{ServerStream: WithContext(ctx, stream), server: server, validate: i.validate,
+		call: &call})
 }
 
-// checkedStream validates the request and resolves its old identifiers, and reports a caller that has gone as such.
+// checkedStream validates the request and resolves its old identifiers, and reports a caller that
+// has gone as such.
 type checkedStream struct {
 	grpc.ServerStream
 	server   any
@@ -172,9 +178,9 @@ func (s *checkedStream) RecvMsg(message any) error {
 // Resolver is a server whose requests may hold old identifiers.
 type Resolver interface {
 	// ResolveIDs replaces the old identifiers in a valid request by those that they stand for, and
-	// reports whether there was one. A number that may be an identifier of Waybook is replaced only if
-	// the request has found nothing. It changes only fields of the message itself, because its parts
-	// may be shared.
+	// reports whether there was one. A number that may be an identifier of Waybook is replaced
+	// only if the request has found nothing. It changes only fields of the message itself, because
+	// its parts may be shared.
 	ResolveIDs(ctx context.Context, request proto.Message, foundNothing bool) (isChanged bool, err error)
 }
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"path/filepath"
 	"time"
 
 	"github.com/waybook/waybook/internal/blob"
@@ -77,7 +78,6 @@ func (f *Flags) Register(flags *flag.FlagSet, data string) {
 	audit.Register(flags, &f.HasAuditLog)
 }
 
-// Check reports the faults of the settings.
 func (f *Flags) Check(checks *process.Checks) {
 	checks.Report(f.Store.Check())
 	checks.Report(f.Changes.Check())
@@ -93,29 +93,40 @@ type Host struct {
 	// AdminAddress is the address of the admin port.
 	AdminAddress net.Addr
 	Deps         Deps
+	// UploadFolder is where temporary files of uploads are: beside an embedded store, or "" for
+	// that of the system.
+	UploadFolder string
 
 	store  *Store
 	policy *access.Policy
 }
 
-// Start opens the admin port and the store. The port listens before the store opens, because a store
-// may take an hour to open.
+// Start opens the admin port and the store. The port listens before the store opens, because a
+// store may take an hour to open.
 func (f *Flags) Start(ctx context.Context, env process.Env, admin string) (Host, error) {
 	rules, err := access.Contracts()
 	if err != nil {
 		return Host{}, err
 	}
-	h := Host{Env: env, Metrics: process.NewMetrics(), Readiness: process.NewReadiness(), policy: access.NewPolicy(rules, f.Clients)}
+	h := Host{Env: env, Metrics: process.NewMetrics(), Readiness: process.NewReadiness(),
+		policy: access.NewPolicy(rules, f.Clients)}
 	if h.AdminAddress, err = env.Admin(ctx, admin, h.Readiness, h.Metrics); err != nil {
 		return Host{}, err
 	}
 	if h.store, err = OpenStore(ctx, env, f.Store, h.Metrics, h.Readiness); err != nil {
 		return Host{}, err
 	}
+	if f.Store.MongoDBURI == "" {
+		h.UploadFolder = filepath.Join(f.Store.Data, uploadsDirectory)
+		if err := upload.Clear(h.UploadFolder); err != nil {
+			return Host{}, err
+		}
+	}
 	h.Deps = NewDeps(h.store.Engine, env.Log)
 	h.Deps.Files = h.store.Files
 	h.Deps.Changes, h.Deps.Small = f.Changes, newSmall(f.Store, h.Metrics)
-	h.Metrics.GaugeFunc("waybook_changes_kept_seconds", "Time for which feeds of changes show deletions, in seconds.", func() float64 { return f.Changes.KeptTime().Seconds() })
+	h.Metrics.GaugeFunc("waybook_changes_kept_seconds", "Time for which feeds of changes show deletions, in seconds.",
+		nil, func() float64 { return f.Changes.KeptTime().Seconds() })
 	events := audit.New(rules, f.HasAuditLog, env.Log, h.Metrics.Registry)
 	h.Interceptors = NewInterceptors(f.Load, events, h.Metrics, env.Log)
 	return h, nil
@@ -130,7 +141,8 @@ func (h Host) Serve(ctx context.Context, listener net.Listener, services ...Serv
 	if h.Deps.Small.IsOn() {
 		Sweep(ctx, h.Env, sweeps, h.Deps.Small)
 	}
-	Serve(h.Env, "grpc port", listener, h.policy, h.Interceptors, Copied{h.store.Source, h.store.opened, h.Deps.Backups}, services...)
+	Serve(h.Env, "grpc port", listener, h.policy, h.Interceptors,
+		Copied{h.store.Source, h.store.opened, h.Deps.Backups}, services...)
 }
 
 // Ready marks the program as ready while its store answers.
@@ -159,7 +171,8 @@ func (m Program) Process() process.Program {
 		Name:    m.Name,
 		Summary: "the " + m.Name + " service of Waybook, over gRPC.",
 		Flags: func(flags *flag.FlagSet) {
-			flags.StringVar(&grpcAddress, "grpc", m.GRPC, "`address` of the gRPC port, or unix:PATH for a socket that only this user can use")
+			flags.StringVar(&grpcAddress, "grpc", m.GRPC,
+				"`address` of the gRPC port, or unix:PATH for a socket that only this user can use")
 			flags.StringVar(&adminAddress, "admin", "127.0.0.1:0", "`address` of health and metrics")
 			set.Register(flags, "waybook-data/"+m.Name)
 			if m.Flags != nil {
@@ -189,7 +202,8 @@ func (m Program) Process() process.Program {
 			}
 			host.Serve(ctx, listener, service)
 			host.Ready()
-			fmt.Fprintf(env.Out, "waybook %s\n  grpc   %s\n  admin  http://%s\n", m.Name, process.Target(listener.Addr()), host.AdminAddress)
+			fmt.Fprintf(env.Out, "waybook %s\n  grpc   %s\n  admin  http://%s\n", m.Name,
+				process.Target(listener.Addr()), host.AdminAddress)
 			return nil
 		},
 	}
@@ -209,12 +223,12 @@ type Changes struct {
 	Settling time.Duration
 }
 
-// Register declares the flags, with their defaults.
 func (c *Changes) Register(flags *flag.FlagSet) {
-	flags.DurationVar(&c.Kept, "changes-kept", DefaultKept, "how long deletions are listed to followers of changes, at least 1h; a follower that was away for longer starts anew")
+	flags.DurationVar(&c.Kept, "changes-kept", DefaultKept,
+		"how long deletions are listed to followers of changes, at least 1h; a follower that was away for "+
+			"longer starts anew")
 }
 
-// Check reports a setting out of its range.
 func (c Changes) Check() error {
 	if c.KeptTime() < leastKept {
 		return fmt.Errorf("-changes-kept is %v; it must be at least %v", c.Kept, leastKept)

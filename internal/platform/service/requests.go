@@ -16,11 +16,12 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// ReadMask are the fields of a reply that a caller asks for (AIP-157). The zero value asks for all.
+// ReadMask are the fields of a reply that a caller asks for (AIP-157). The zero value asks for
+// all.
 type ReadMask struct{ paths []string }
 
-// ReadMaskOf returns a read_mask whose paths are fields of reply, such as "photos" or "album.title".
-// Errors: INVALID_PARAMETER, with each path that names no field.
+// ReadMaskOf returns a read_mask whose paths are fields of reply, such as "photos" or
+// "album.title". Errors: INVALID_PARAMETER, with each path that names no field.
 func ReadMaskOf(mask *fieldmaskpb.FieldMask, reply proto.Message) (ReadMask, error) {
 	paths := mask.GetPaths()
 	if len(paths) > maxPaths {
@@ -35,7 +36,8 @@ func ReadMaskOf(mask *fieldmaskpb.FieldMask, reply proto.Message) (ReadMask, err
 		if path == "*" {
 			violations = append(violations, starAlone("read_mask"))
 		} else if _, err := fieldmaskpb.New(reply, path); err != nil {
-			violations = append(violations, apierror.Violation{Field: "read_mask", Message: fmt.Sprintf("%.100q is no field of the reply", path)})
+			violations = append(violations,
+				apierror.Violation{Field: "read_mask", Message: fmt.Sprintf("%.100q is no field of the reply", path)})
 		}
 	}
 	if len(violations) > 0 {
@@ -52,7 +54,8 @@ func starAlone(mask string) apierror.Violation {
 // Wants reports whether the caller asks for any of these fields, or for a part of one.
 func (m ReadMask) Wants(fields ...string) bool {
 	return len(m.paths) == 0 || slices.ContainsFunc(fields, func(field string) bool {
-		return slices.ContainsFunc(m.paths, func(path string) bool { return isWithin(field, path) || isWithin(path, field) })
+		return slices.ContainsFunc(m.paths,
+			func(path string) bool { return isWithin(field, path) || isWithin(path, field) })
 	})
 }
 
@@ -83,7 +86,8 @@ func (m ReadMask) keep(message protoreflect.Message, prefix string) {
 		switch {
 		case !m.Wants(path):
 			message.Clear(field)
-		case field.Message() != nil && !field.IsList() && !slices.ContainsFunc(m.paths, func(each string) bool { return isWithin(path, each) }):
+		case field.Message() != nil && !field.IsList() &&
+			!slices.ContainsFunc(m.paths, func(each string) bool { return isWithin(path, each) }):
 			m.keep(value.Message(), path+".")
 		}
 		return true
@@ -103,8 +107,8 @@ type withMask interface {
 	GetUpdateMask() *fieldmaskpb.FieldMask
 }
 
-// normalized returns a request in its normal form, and the violations of its update_mask; see unmask. The
-// digits of its request_id are in lower case, because a UUID is the same in both.
+// normalized returns a request in its normal form, and the violations of its update_mask; see
+// unmask. The digits of its request_id are in lower case, because a UUID is the same in both.
 func normalized(request any) (any, []apierror.Violation) {
 	request, violations := unmask(request)
 	if create, ok := request.(interface{ GetRequestId() string }); ok {
@@ -136,7 +140,8 @@ func unmask(request any) (any, []apierror.Violation) {
 			changed.Clear(field)
 		case changed.Has(field):
 		case field.Message() != nil:
-			violations = append(violations, apierror.Violation{Field: string(field.Name()), Message: "value is required"})
+			violations = append(violations,
+				apierror.Violation{Field: string(field.Name()), Message: "value is required"})
 		default:
 			changed.Set(field, cleared(field))
 		}
@@ -148,7 +153,8 @@ func unmask(request any) (any, []apierror.Violation) {
 // none.
 func namedBy(paths []string, fields protoreflect.FieldDescriptors) (map[protoreflect.Name]bool, []apierror.Violation) {
 	if len(paths) > maxPaths {
-		return nil, []apierror.Violation{{Field: updateMask, Message: fmt.Sprintf("must have at most %d paths", maxPaths)}}
+		return nil, []apierror.Violation{{Field: updateMask,
+			Message: fmt.Sprintf("must have at most %d paths", maxPaths)}}
 	}
 	known := map[string]protoreflect.FieldDescriptor{}
 	var names []string
@@ -173,7 +179,8 @@ func namedBy(paths []string, fields protoreflect.FieldDescriptors) (map[protoref
 			named[field.Name()] = true
 		default:
 			violations = append(violations, apierror.Violation{
-				Field: updateMask, Message: fmt.Sprintf("%.100q is no field to change; use *, %s", path, strings.Join(names, ", ")),
+				Field: updateMask, Message: fmt.Sprintf("%.100q is no field to change; use *, %s", path,
+					strings.Join(names, ", ")),
 			})
 		}
 	}
@@ -212,8 +219,8 @@ func ruleOf(field protoreflect.FieldDescriptor) *typev1.UpdateRule {
 // MaxPage is how many items a page has at most, unless the contract of its method says less.
 const MaxPage = 1000
 
-// PageSize returns the requested page size, or the method's default if there is none. A larger one than atMost
-// counts as atMost (AIP-158).
+// PageSize returns the requested page size, or the method's default if there is none. A larger one
+// than atMost counts as atMost (AIP-158).
 func PageSize(asked int32, byDefault, atMost int) int {
 	return min(cmp.Or(int(asked), byDefault), atMost)
 }

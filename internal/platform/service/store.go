@@ -47,10 +47,12 @@ type StoreFlags struct {
 func (f *StoreFlags) Register(flags *flag.FlagSet, data string) {
 	flags.StringVar(&f.Data, "data", data, "`directory` of the embedded store, created if missing")
 	flags.Var((*mongoDBURI)(&f.MongoDBURI), mongoDBFlag,
-		"`URI` of the MongoDB (6 or newer) to use instead of the embedded store, such as mongodb://host/waybook?replicaSet=rs0")
+		"`URI` of the MongoDB (6 or newer) to use instead of the embedded store, such as "+
+			"mongodb://host/waybook?replicaSet=rs0")
 	settings.FromFile(flags, mongoDBFlag, "the URI of the MongoDB, for a URI with a password")
 	flags.Int64Var(&f.SmallIDsFrom, smallids.Flag, 0,
-		"first `number` of what is made here, for clients with 32-bit integers, which also need -ids old; above every identifier that is moved in; 0 for none")
+		"first `number` of what is made here, for clients with 32-bit integers, which also need -ids old; above "+
+			"every identifier that is moved in; 0 for none")
 }
 
 const mongoDBFlag = "mongodb-uri"
@@ -58,7 +60,6 @@ const mongoDBFlag = "mongodb-uri"
 // mongoDBURI is the value of -mongodb-uri.
 type mongoDBURI string
 
-// String returns the URI.
 func (u *mongoDBURI) String() string { return string(*u) }
 
 // Set sets the URI. Check and Open report a malformed one, without its password.
@@ -70,8 +71,8 @@ func (u *mongoDBURI) Set(value string) error {
 // HasSecret reports whether the URI may hold a password.
 func (u *mongoDBURI) HasSecret() bool { return mongo.MayHavePassword(string(*u)) }
 
-// Check reports why the store cannot be opened, without opening it: a malformed URI, no directory, or
-// a directory or a file that this user cannot write.
+// Check reports why the store cannot be opened, without opening it: a malformed URI, no directory,
+// or a directory or a file that this user cannot write.
 func (f *StoreFlags) Check() error {
 	if err := smallids.Check(f.SmallIDsFrom); err != nil {
 		return err
@@ -122,7 +123,8 @@ func (f *StoreFlags) connect(ctx context.Context) (docstore.Engine, error) {
 }
 
 // await waits for MongoDB until ctx ends and reports that to waits and to the log.
-func (f *StoreFlags) await(ctx context.Context, log *slog.Logger, waits func(location string)) (docstore.Engine, error) {
+func (f *StoreFlags) await(ctx context.Context, log *slog.Logger,
+	waits func(location string)) (docstore.Engine, error) {
 	logged := &waitLog{log: log}
 	engine, err := mongo.OpenAndReport(ctx, f.MongoDBURI, "", func(location string, err error) {
 		waits(location)
@@ -132,7 +134,8 @@ func (f *StoreFlags) await(ctx context.Context, log *slog.Logger, waits func(loc
 		return nil, fmt.Errorf("-%s: %w", mongoDBFlag, err)
 	}
 	if version, isSupported := engine.Version(); !isSupported {
-		log.WarnContext(ctx, "this MongoDB is older than the versions that Waybook supports", "version", version, "oldest", mongo.OldestVersion)
+		log.WarnContext(ctx, "this MongoDB is older than the versions that Waybook supports", "version", version,
+			"oldest", mongo.OldestVersion)
 	}
 	return engine, nil
 }
@@ -146,15 +149,20 @@ type Store struct {
 	// Files opens the store of files with a name.
 	Files func(ctx context.Context, name string) (blob.Store, error)
 
-	opened *OpenedFiles
+	// opened are the stores of files, by name. The services open them before they are served.
+	opened map[string]blob.Store
 }
 
 // PhotosDirectory is the name of the directory of stores of files, beside the embedded store.
 const PhotosDirectory = "photos"
 
-// OpenFiles opens the store of files with a name: a directory beside an embedded store, or a bucket in a MongoDB. The
-// caller calls end when it needs them no longer.
-func (f *StoreFlags) OpenFiles(ctx context.Context, engine docstore.Engine, name string) (files blob.Store, end func() error, err error) {
+// uploadsDirectory is the name of the directory of photos on their way, beside the embedded store.
+const uploadsDirectory = "uploads"
+
+// OpenFiles opens the store of files with a name: a directory beside an embedded store, or a
+// bucket in a MongoDB. The caller calls end when it needs them no longer.
+func (f *StoreFlags) OpenFiles(ctx context.Context, engine docstore.Engine,
+	name string) (files blob.Store, end func() error, err error) {
 	if engine, isShared := engine.(*mongo.Engine); isShared {
 		files, err = gridfs.Open(ctx, engine, name)
 		return files, func() error { return nil }, err
@@ -181,11 +189,11 @@ func OpenStore(
 	if err := restoring.Refuse(ctx, engine); err != nil {
 		return nil, err
 	}
-	opened := &Store{opened: &OpenedFiles{}}
+	opened := &Store{opened: map[string]blob.Store{}}
 	opened.Files = func(ctx context.Context, name string) (blob.Store, error) {
 		files, end, err := flags.OpenFiles(ctx, engine, name)
 		if err == nil {
-			opened.opened.add(name, files)
+			opened.opened[name] = files
 			env.Stack.Push("files of "+name, func(context.Context) error { return end() })
 		}
 		return files, err
@@ -194,7 +202,8 @@ func OpenStore(
 	case *embedded.Engine:
 		source := embeddedSource{engine, flags.Data}
 		metrics.GaugeFunc("waybook_store_last_backup_timestamp_seconds",
-			"Begin of the last complete backup of the embedded store as a Unix time; 0 if there is none.", source.lastBackup)
+			"Begin of the last complete backup of the embedded store as a Unix time; 0 if there is none.", nil,
+			source.lastBackup)
 		opened.Source = source
 		env.Announce(slog.String("store", "embedded "+flags.File()))
 		countFile(metrics, engine)
@@ -204,7 +213,8 @@ func OpenStore(
 		env.Announce(slog.String("mongodb", version))
 	}
 	calls := process.NewDurations("waybook_store_call_duration_seconds",
-		"Duration of calls to the store in seconds, by collection, verb, index and outcome.", "collection", "verb", "index", "outcome")
+		"Duration of calls to the store in seconds, by collection, verb, index and outcome.", "collection", "verb",
+		"index", "outcome")
 	metrics.Registry.MustRegister(calls)
 	opening.Engine = engine
 	opened.Engine = observed.Wrap(opening, env.Tracing.Tracer(), func(c observed.Call) {
@@ -221,13 +231,15 @@ func newSmall(flags StoreFlags, metrics *process.Metrics) *smallids.Setting {
 	if flags.SmallIDsFrom != 0 {
 		metrics.Registry.MustRegister(used)
 	}
-	return smallids.New(flags.SmallIDsFrom, time.Now, func(collection string, share float64) { used.WithLabelValues(collection).Set(share) })
+	return smallids.New(flags.SmallIDsFrom, time.Now,
+		func(collection string, share float64) { used.WithLabelValues(collection).Set(share) })
 }
 
 func countFile(metrics *process.Metrics, file *embedded.Engine) {
-	metrics.GaugeFunc("waybook_store_file_bytes", "Size of the embedded store's file in bytes.",
+	metrics.GaugeFunc("waybook_store_file_bytes", "Size of the embedded store's file in bytes.", nil,
 		func() float64 { return float64(file.FileBytes()) })
-	metrics.CounterFunc("waybook_store_commits_total", "Commits of the embedded store, each with one sync of its file.", nil,
+	metrics.CounterFunc("waybook_store_commits_total",
+		"Commits of the embedded store, each with one sync of its file.", nil,
 		func() float64 { return float64(file.Commits()) })
 	metrics.CounterFunc("waybook_store_commit_writes_total", "Writes in the commits of the embedded store.", nil,
 		func() float64 { return float64(file.CommittedWrites()) })
@@ -285,7 +297,8 @@ func (o opening) connect(ctx context.Context, flags StoreFlags) (docstore.Engine
 		o.readiness.Starting("opening the collections")
 		return engine, err
 	}
-	engine, err := flags.await(ctx, o.log, func(location string) { o.readiness.Starting("waiting for MongoDB at " + location) })
+	engine, err := flags.await(ctx, o.log,
+		func(location string) { o.readiness.Starting("waiting for MongoDB at " + location) })
 	o.readiness.Starting("opening the collections")
 	return engine, err
 }

@@ -25,16 +25,22 @@ type Sweeper interface {
 // every interval. So replicas that start together do not sweep together for good.
 func Sweep(ctx context.Context, env process.Env, sweeps *Sweeps, sweeper Sweeper) {
 	name := sweeper.Name()
-	sweeps.begin(name, time.Now())
+	// These series begin now, so that the first increase and a first sweep that hangs are visible.
+	done, failed := sweeps.count.WithLabelValues(name, "ok"), sweeps.count.WithLabelValues(name, "error")
+	last := sweeps.last.WithLabelValues(name)
+	last.SetToCurrentTime()
 	env.Stack.Go(ctx, "sweeper of "+name, func(ctx context.Context) {
 		ticker := time.NewTicker(1 + chance.Below(sweepEvery))
 		defer ticker.Stop()
 		for {
-			if err := sweeper.Sweep(ctx); ctx.Err() == nil {
-				sweeps.observe(name, err, time.Now())
-				if err != nil {
-					env.Log.ErrorContext(ctx, "sweep failed", "service", name, "error", err)
-				}
+			switch err := sweeper.Sweep(ctx); {
+			case ctx.Err() != nil:
+			case err != nil:
+				failed.Inc()
+				env.Log.ErrorContext(ctx, "sweep failed", "service", name, "error", err)
+			default:
+				done.Inc()
+				last.SetToCurrentTime()
 			}
 			select {
 			case <-ctx.Done():
@@ -59,29 +65,10 @@ func NewSweeps(metrics *process.Metrics) *Sweeps {
 			Name: "waybook_sweeps_total", Help: "Sweeps, by service and outcome (ok or error).",
 		}, []string{"service", "outcome"}),
 		last: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "waybook_sweep_last_success_timestamp_seconds", Help: "End of the last successful sweep as a Unix time, or the start if there was none, by service.",
+			Name: "waybook_sweep_last_success_timestamp_seconds",
+			Help: "End of the last successful sweep as a Unix time, or the start if there was none, by service.",
 		}, []string{"service"}),
 	}
 	metrics.Registry.MustRegister(s.count, s.last)
 	return s
-}
-
-// begin creates the series of a service, so that its first increase and a first sweep that hangs are visible.
-func (s *Sweeps) begin(service string, now time.Time) {
-	s.count.WithLabelValues(service, "ok")
-	s.count.WithLabelValues(service, "error")
-	s.succeeded(service, now)
-}
-
-func (s *Sweeps) observe(service string, err error, now time.Time) {
-	if err != nil {
-		s.count.WithLabelValues(service, "error").Inc()
-		return
-	}
-	s.count.WithLabelValues(service, "ok").Inc()
-	s.succeeded(service, now)
-}
-
-func (s *Sweeps) succeeded(service string, at time.Time) {
-	s.last.WithLabelValues(service).Set(float64(at.UnixMilli()) / 1000)
 }

@@ -31,18 +31,18 @@ type Flags struct {
 	OnlyVersion bool
 }
 
-// Register declares the flags.
 func (f *Flags) Register(flags *flag.FlagSet) {
 	flags.StringVar(&f.File, "config", "",
-		"YAML `file` of settings, whose keys are the names of flags; flags and the environment take precedence over it")
+		"YAML `file` of settings, whose keys are the names of flags; flags and the environment take "+
+			"precedence over it")
 	flags.BoolVar(&f.OnlyCheck, "check", false,
 		"check all settings, report every invalid one, and exit; not read from the environment")
 	flags.BoolVar(&f.OnlyVersion, "version", false,
 		"print the version, the commit and the Go version, and exit; not read from the environment")
 }
 
-// Read sets the flags of a flag set, which must include those of f. It reports every fault, each with
-// the setting that has it, and flag.ErrHelp if the command line requests help.
+// Read sets the flags of a flag set, which must include those of f. It reports every fault, each
+// with the setting that has it, and flag.ErrHelp if the command line requests help.
 func (f *Flags) Read(flags *flag.FlagSet, args []string, lookupEnv func(string) (string, bool)) error {
 	r := &reading{flags: flags, given: map[string]string{}}
 	err := r.commandLine(args)
@@ -75,7 +75,8 @@ func (r *reading) fault(format string, args ...any) {
 	r.faults = append(r.faults, fmt.Errorf(format, args...))
 }
 
-// set sets a flag. source names the value's origin. No error shows an address with an @, where a password may be.
+// set sets a flag. source names the value's origin. No error shows an address with an @, where a
+// password may be.
 func (r *reading) set(f *flag.Flag, value, source string) {
 	r.given[f.Name] = source
 	trimmed := Trim(value)
@@ -83,13 +84,15 @@ func (r *reading) set(f *flag.Flag, value, source string) {
 	case trimmed == "" && value != "":
 		r.fault("%s has only white space; leave it out, or set a value", source)
 	case err != nil && mayHavePassword(value):
-		r.fault("invalid value for %s: want an address without a user and a password; it is not shown because of its @", source)
+		r.fault("invalid value for %s: want an address without a user and a password; it is not shown "+
+			"because of its @", source)
 	case err != nil:
 		r.fault("invalid value %q for %s: %w", trimmed, source, err)
 	}
 }
 
-// mayHavePassword reports whether a value is an address with an @. A / or a # of a password may stand before the @.
+// mayHavePassword reports whether a value is an address with an @. A / or a # of a password may
+// stand before the @.
 func mayHavePassword(value string) bool {
 	_, rest, _ := strings.Cut(value, "://")
 	return strings.Contains(rest, "@")
@@ -147,8 +150,8 @@ func (r *reading) contents() {
 	})
 }
 
-// file reads the flags that neither the command line nor the environment sets from a file of settings: one YAML
-// mapping from names of flags to single values.
+// file reads the flags that neither the command line nor the environment sets from a file of
+// settings: one YAML mapping from names of flags to single values.
 func (r *reading) file(path string) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -175,7 +178,8 @@ func (r *reading) file(path string) {
 			r.set(f, node.Value, where)
 			// People copy the file of settings, commit it and let others read it.
 			if secret, ok := f.Value.(interface{ HasSecret() bool }); ok && secret.HasSecret() {
-				r.fault("%s holds a password; put the value into a file of its own and set %s%s to its path", where, name, fileSuffix)
+				r.fault("%s holds a password; put the value into a file of its own and set %s%s to its path", where,
+					name, fileSuffix)
 			}
 		}
 	}
@@ -186,12 +190,12 @@ func EnvName(flagName string) string {
 	return "WAYBOOK_" + strings.ToUpper(strings.ReplaceAll(flagName, "-", "_"))
 }
 
-// Trim removes the white space at the end of a value. Values of the environment and of files often end with a newline
-// that nobody meant.
+// Trim removes the white space at the end of a value. Values of the environment and of files often
+// end with a newline by accident.
 func Trim(value string) string { return strings.TrimRight(value, " \t\r\n") }
 
-// List returns the parts of a value that commas separate, without white space around them and without
-// empty ones.
+// List returns the parts of a value that commas separate, without white space around them and
+// without empty ones.
 func List(value string) (parts []string) {
 	for part := range strings.SplitSeq(value, ",") {
 		if part = strings.TrimSpace(part); part != "" {

@@ -74,8 +74,8 @@ func (t Tracing) options() []otelgrpc.Option {
 	}
 }
 
-// isOurs reports whether a method is one of Waybook's contracts: no health check, no reflection, and no
-// name that a client has made up.
+// isOurs reports whether a method is one of Waybook's contracts: no health check, no reflection,
+// and no name that a client has made up.
 func isOurs(method string) bool {
 	if !strings.HasPrefix(method, "/waybook.") {
 		return false
@@ -104,8 +104,9 @@ func (t Tracing) StartCall(ctx context.Context, method string) (context.Context,
 	}
 }
 
-// StartRequest starts the span of a request from the internet. The returned function ends it. The span starts a new
-// trace whatever the client sends, so that clients cannot decide which requests are traced.
+// StartRequest starts the span of a request from the internet. The returned function ends it. The
+// span starts a new trace whatever the client sends, so that clients cannot decide which requests
+// are traced.
 func (t Tracing) StartRequest(ctx context.Context) (context.Context, func()) {
 	if t.tracer == nil {
 		return ctx, func() {}
@@ -124,11 +125,12 @@ type Flags struct {
 	Endpoint string
 }
 
-// Register declares the flags.
 func (f *Flags) Register(flags *flag.FlagSet) {
 	flags.StringVar(&f.Endpoint, "otlp-endpoint", "",
-		"send traces to the collector at this `URL`, such as http://localhost:4317, by OTLP over gRPC (https for TLS); "+
-			"the OTEL_* variables of OpenTelemetry work too, OTEL_TRACES_SAMPLER among them (default: trace every request)")
+		"send traces to the collector at this `URL`, such as http://localhost:4317, by OTLP over gRPC "+
+			"(https for TLS); "+
+			"the OTEL_* variables of OpenTelemetry work too, OTEL_TRACES_SAMPLER among them (default: trace "+
+			"every request)")
 }
 
 // LookupEnv looks up an environment variable.
@@ -186,8 +188,10 @@ func (f Flags) isOn(lookupEnv LookupEnv) (bool, error) {
 		return false, nil
 	case f.Endpoint != "":
 		parsed, err := url.Parse(f.Endpoint)
-		if err != nil || parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Host == "" || parsed.User != nil {
-			return false, errors.New("-otlp-endpoint: want a URL without a password, such as http://localhost:4317 or https://collector.example:4317")
+		if err != nil || parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Host == "" ||
+			parsed.User != nil {
+			return false, errors.New("-otlp-endpoint: want a URL without a password, such as http://localhost:4317 " +
+				"or https://collector.example:4317")
 		}
 		return true, nil
 	}

@@ -56,7 +56,6 @@ type Collection struct {
 	Documents int64  `bson:"documents" json:"documents"`
 }
 
-// Documents returns the total number of documents.
 func (c Contents) Documents() (sum int64) {
 	for _, each := range c.Collections {
 		sum += each.Documents
@@ -148,7 +147,8 @@ func (w *Writer) list(value any) error {
 const lengthBytes = 4
 
 // ErrForeign reports that a file is not a dump of this version.
-var ErrForeign = errors.New("it is not a dump of a store, or its version is newer or was never released; dump the store with this version")
+var ErrForeign = errors.New("it is not a dump of a store, or its version is newer or was never released; dump the " +
+	"store with this version")
 
 // Read reads a file to its end and passes its documents to visit, batch by batch. visit may keep
 // them. The checksum is known to be correct only when Read returns nil.
@@ -208,7 +208,8 @@ func (r *reader) collection(ctx context.Context, name string, visit func(Batch) 
 		if err != nil {
 			return count, err
 		}
-		if batch.Documents != nil && (document == nil || len(batch.Documents) == batchDocuments || size+len(document) > batchBytes) {
+		if batch.Documents != nil && (document == nil || len(batch.Documents) == batchDocuments ||
+			size+len(document) > batchBytes) {
 			if err := errors.Join(ctx.Err(), visit(batch)); err != nil {
 				return count, err
 			}

@@ -1,6 +1,6 @@
-// Package forgetful has a disk for tests of the embedded engine. It keeps its files in the operating
-// system's memory, as a real one does until a sync: they survive a kill of the process, but after a
-// power cut a random part of what was not synced is missing, also of single pages.
+// Package forgetful has a disk for tests of the embedded engine. It keeps its files in the
+// operating system's memory, as a real one does until a sync: they survive a kill of the process,
+// but after a power cut a random part of what was not synced is missing, also of single pages.
 package forgetful
 
 import (
@@ -34,8 +34,9 @@ const (
 	never       = -1
 )
 
-// Disk is an embedded.Disk with the file of one store. Its engine stands for a process: it is killed
-// between two steps, each a write or a sync, and must be closed then, which changes nothing.
+// Disk is an embedded.Disk with the file of one store. Its engine stands for a process: it is
+// killed between two steps, each a write or a sync, and must be closed then, which changes
+// nothing.
 type Disk struct {
 	path string
 
@@ -65,7 +66,8 @@ type sector struct {
 // New returns a disk for the store with this path. A file that exists is durable.
 func New(path string, random *rand.Rand) *Disk {
 	_, err := os.Stat(path)
-	return &Disk{path: path, random: random, sectors: make(map[int64]sector), isNamed: err == nil, untilKill: never, untilFailure: never}
+	return &Disk{path: path, random: random, sectors: make(map[int64]sector), isNamed: err == nil, untilKill: never,
+		untilFailure: never}
 }
 
 // Open opens the store in a new process.
@@ -79,7 +81,8 @@ func (d *Disk) OpenWithClock(now func() time.Time) (*embedded.Engine, error) {
 	return embedded.OpenOn(d, d.path, now)
 }
 
-// KillAfter kills the process, or the next one, after that many steps. A write may be done in part.
+// KillAfter kills the process, or the next one, after that many steps. A write may be done in
+// part.
 func (d *Disk) KillAfter(steps int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -160,14 +163,15 @@ func (d *Disk) CutPower() error {
 	return file.Close()
 }
 
-// once returns what is random in one event. The database chooses pages in the order of a map, so each event draws
-// once from the randomness of the disk, which then repeats whatever pages the event finds.
+// once returns what is random in one event. The database chooses pages in the order of a map, so
+// each event draws once from the randomness of the disk, which then repeats whatever pages the
+// event finds.
 func (d *Disk) once() *rand.Rand {
 	return rand.New(rand.NewPCG(d.random.Uint64(), 0)) // #nosec G404 -- a test repeats it
 }
 
-// survival returns a function that decides which sectors the disk has written: none, all, whole pages,
-// or any.
+// survival returns a function that decides which sectors the disk has written: none, all, whole
+// pages, or any.
 func survival(random *rand.Rand) func(number int64) bool {
 	switch random.IntN(5) {
 	case 0:
@@ -188,10 +192,10 @@ func survival(random *rand.Rand) func(number int64) bool {
 	}
 }
 
-// Attach takes the writes of a database into the disk's hands. bbolt syncs before and after it writes a
-// meta page, and so does the disk in its place.
+// Attach takes the writes of a database into the disk's hands. bbolt syncs before and after it
+// writes a meta page, and so does the disk in its place.
 func (d *Disk) Attach(db *bolt.DB, file *os.File) error {
-	if err := d.step(); err != nil {
+	if err := d.Step(); err != nil {
 		return err
 	}
 	writeAt, err := hook(db)
@@ -227,8 +231,8 @@ func hook(db *bolt.DB) (*func([]byte, int64) (int, error), error) {
 	return (*func([]byte, int64) (int, error))(unsafe.Pointer(field.UnsafeAddr())), nil // #nosec G103 -- the type is the field's
 }
 
-// step returns an error if the process is killed, now or before.
-func (d *Disk) step() error {
+// Step is a step on another file. It returns an error if the process is killed, now or before.
+func (d *Disk) Step() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.stepLocked()

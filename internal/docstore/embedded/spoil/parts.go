@@ -7,8 +7,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Part returns the bucket of a store's data, and the first and the last key of a part of a collection: an index, or
-// "documents" or "feed". It panics if there is none.
+// Part returns the bucket of a store's data, and the first and the last key of a part of a
+// collection: an index, or "documents" or "feed". It panics if there is none.
 func Part(tx *bolt.Tx, collection, name string) (data *bolt.Bucket, first, last []byte) {
 	var declared struct {
 		Number  int `bson:"number"`
@@ -17,7 +17,8 @@ func Part(tx *bolt.Tx, collection, name string) (data *bolt.Bucket, first, last 
 			Part int    `bson:"part"`
 		} `bson:"indexes"`
 	}
-	if err := bson.Unmarshal(tx.Bucket([]byte("catalog")).Get([]byte("collection/"+collection)), &declared); err != nil {
+	if err := bson.Unmarshal(tx.Bucket([]byte("catalog")).Get([]byte("collection/"+collection)),
+		&declared); err != nil {
 		panic(err)
 	}
 	parts := map[string]int{"documents": 0, "feed": 1}

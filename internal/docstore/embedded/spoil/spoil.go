@@ -1,4 +1,5 @@
-// Package spoil changes fields of the pages of a store's file, for tests of what programs do with damaged stores.
+// Package spoil changes fields of the pages of a store's file, for tests of what programs do with
+// damaged stores.
 package spoil
 
 import (
@@ -13,9 +14,10 @@ import (
 
 const (
 	headerBytes, elementBytes, bucketBytes = 16, 16, 16
-	rootAt, listAt, pagesAt, commitAt      = headerBytes + 16, headerBytes + 32, headerBytes + 40, headerBytes + 48 // in a meta page
-	sumAt                                  = headerBytes + 56
-	branch, leaf, meta, list               = 1, 2, 4, 16
+	// in a meta page
+	rootAt, listAt, pagesAt, commitAt = headerBytes + 16, headerBytes + 32, headerBytes + 40, headerBytes + 48
+	sumAt                             = headerBytes + 56
+	branch, leaf, meta, list          = 1, 2, 4, 16
 )
 
 // field is a number in a page.
@@ -30,8 +32,9 @@ type spoiler struct {
 
 var order = binary.NativeEndian
 
-// Change gives a random field of the pages in use another value, and says what it did. The sum of a meta page that it changes is right
-// in half of the cases. Otherwise that page is invalid, and the file is as it was a commit before.
+// Change gives a random field of the pages in use another value, and says what it did. The sum of
+// a meta page that it changes is right in half of the cases. Otherwise that page is invalid, and
+// the file is as it was a commit before.
 func Change(file []byte, random *rand.Rand) (what string) {
 	s := spoiler{file, os.Getpagesize(), map[string][]field{}}
 	newest := 0
@@ -50,7 +53,8 @@ func Change(file []byte, random *rand.Rand) (what string) {
 	f := s.fields[name][random.IntN(len(s.fields[name]))]
 	before := s.read(f)
 	most := ^uint64(0) >> (64 - 8*f.size)
-	values := []uint64{0, 1, 2, most, most >> 1, most - 1, before + 1, before - 1, before ^ 1<<random.IntN(8*f.size), uint64(random.IntN(inUse)), uint64(random.IntN(1 << 16)), random.Uint64()}
+	values := []uint64{0, 1, 2, most, most >> 1, most - 1, before + 1, before - 1, before ^ 1<<random.IntN(8*f.size),
+		uint64(random.IntN(inUse)), uint64(random.IntN(1 << 16)), random.Uint64()}
 	after := values[random.IntN(len(values))] & most
 	if after == before {
 		after = (before + 1) & most

@@ -1,5 +1,5 @@
-// Package settling tells up to which moment the changes of a collection have settled. It measures with the clock
-// that no step changes, because a store's own time may leap.
+// Package settling tells up to which moment the changes of a collection have settled. It measures
+// with the clock that no step changes, because a store's own time may leap.
 package settling
 
 import (
@@ -9,8 +9,8 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// Line has two present moments of a store that were observed at least a settling time apart. It may be used
-// concurrently.
+// Line has two present moments of a store that were observed at least a settling time apart. It
+// may be used concurrently.
 type Line struct {
 	mu         sync.Mutex
 	old, young observation
@@ -22,15 +22,16 @@ type observation struct {
 	at     time.Time
 }
 
-// Begin returns the line of a store that has just been opened, whose writes up to a moment have ended.
+// Begin returns the line of a store that has just been opened, whose writes up to a moment have
+// ended.
 func Begin(moment docstore.Moment) *Line {
 	now := observation{moment, time.Now()}
 	return &Line{old: now, young: now}
 }
 
-// Settled returns the newest moment that is known to have been the present a settling time before a read began; 0 if there
-// is none. A write up to then has ended, unless it takes longer than the settling time. The read has observed the present
-// moment.
+// Settled returns the newest moment that is known to have been the present a settling time before
+// a read began; 0 if there is none. A write up to then has ended, unless it takes longer than the
+// settling time. The read has observed the present moment.
 func (l *Line) Settled(present docstore.Moment, began time.Time, settling time.Duration) docstore.Moment {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -54,7 +54,8 @@ func Start(t testing.TB) *Collector {
 }
 
 // Export receives spans.
-func (c *Collector) Export(_ context.Context, request *collectorv1.ExportTraceServiceRequest) (*collectorv1.ExportTraceServiceResponse, error) {
+func (c *Collector) Export(_ context.Context,
+	request *collectorv1.ExportTraceServiceRequest) (*collectorv1.ExportTraceServiceResponse, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, resource := range request.GetResourceSpans() {
@@ -85,7 +86,9 @@ func (c *Collector) Spans() []Span {
 // string unless exactly one root span has that name.
 func (c *Collector) Tree(root string) string {
 	spans := c.Spans()
-	slices.SortStableFunc(spans, func(a, b Span) int { return int(int64(a.GetStartTimeUnixNano()) - int64(b.GetStartTimeUnixNano())) })
+	slices.SortStableFunc(spans, func(a, b Span) int {
+		return int(int64(a.GetStartTimeUnixNano()) - int64(b.GetStartTimeUnixNano()))
+	})
 	var roots []Span
 	children := map[string][]Span{}
 	for _, span := range spans {

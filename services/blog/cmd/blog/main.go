@@ -17,8 +17,10 @@ func main() {
 		Name: "blog",
 		GRPC: "127.0.0.1:9093",
 		Flags: func(flags *flag.FlagSet) {
-			flags.Int64Var(&config.Reward, "reward", blog.DefaultReward, "reward of an author for posting an entry, in the virtual currency")
-			flags.StringVar(&timeZone, "time-zone", "Asia/Taipei", "time `zone` whose current day is the last day of published entries")
+			flags.Int64Var(&config.Reward, "reward", blog.DefaultReward,
+				"reward of an author for posting an entry, in the virtual currency")
+			flags.StringVar(&timeZone, "time-zone", "Asia/Taipei",
+				"time `zone` whose current day is the last day of published entries")
 		},
 		Check: func(checks *process.Checks) {
 			_, err := process.Zone(timeZone)

@@ -102,6 +102,63 @@ func (PasswordForm) EnumDescriptor() ([]byte, []int) {
 	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{0}
 }
 
+// Registration says who may register.
+type Registration int32
+
+const (
+	// Not set.
+	Registration_REGISTRATION_UNSPECIFIED Registration = 0
+	// Nobody.
+	Registration_REGISTRATION_CLOSED Registration = 1
+	// Everybody.
+	Registration_REGISTRATION_OPEN Registration = 2
+	// Who has the code of an invitation.
+	Registration_REGISTRATION_INVITE Registration = 3
+)
+
+// Enum value maps for Registration.
+var (
+	Registration_name = map[int32]string{
+		0: "REGISTRATION_UNSPECIFIED",
+		1: "REGISTRATION_CLOSED",
+		2: "REGISTRATION_OPEN",
+		3: "REGISTRATION_INVITE",
+	}
+	Registration_value = map[string]int32{
+		"REGISTRATION_UNSPECIFIED": 0,
+		"REGISTRATION_CLOSED":      1,
+		"REGISTRATION_OPEN":        2,
+		"REGISTRATION_INVITE":      3,
+	}
+)
+
+func (x Registration) Enum() *Registration {
+	p := new(Registration)
+	*p = x
+	return p
+}
+
+func (x Registration) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Registration) Descriptor() protoreflect.EnumDescriptor {
+	return file_waybook_account_v1_account_proto_enumTypes[1].Descriptor()
+}
+
+func (Registration) Type() protoreflect.EnumType {
+	return &file_waybook_account_v1_account_proto_enumTypes[1]
+}
+
+func (x Registration) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Registration.Descriptor instead.
+func (Registration) EnumDescriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{1}
+}
+
 // A user. BatchGetUsers sets only user_id, name, icon_url and create_time.
 type User struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -109,7 +166,7 @@ type User struct {
 	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
 	// Nickname, 1 to 100 characters.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// Address of the avatar image; may be empty.
+	// Address of the avatar image; may be empty. Of an uploaded icon it is "upload/user/<user_id>/<icon>-icon.jpg".
 	IconUrl string `protobuf:"bytes,3,opt,name=icon_url,json=iconUrl,proto3" json:"icon_url,omitempty"`
 	// When the user was created.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
@@ -1449,6 +1506,87 @@ func (x *RegisterUserResponse) GetUser() *User {
 	return nil
 }
 
+type GetRegistrationRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetRegistrationRequest) Reset() {
+	*x = GetRegistrationRequest{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetRegistrationRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetRegistrationRequest) ProtoMessage() {}
+
+func (x *GetRegistrationRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetRegistrationRequest.ProtoReflect.Descriptor instead.
+func (*GetRegistrationRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{21}
+}
+
+type GetRegistrationResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The value of -registration.
+	Registration  Registration `protobuf:"varint,1,opt,name=registration,proto3,enum=waybook.account.v1.Registration" json:"registration,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetRegistrationResponse) Reset() {
+	*x = GetRegistrationResponse{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetRegistrationResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetRegistrationResponse) ProtoMessage() {}
+
+func (x *GetRegistrationResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetRegistrationResponse.ProtoReflect.Descriptor instead.
+func (*GetRegistrationResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *GetRegistrationResponse) GetRegistration() Registration {
+	if x != nil {
+		return x.Registration
+	}
+	return Registration_REGISTRATION_UNSPECIFIED
+}
+
 type CreateInvitationRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -1457,7 +1595,7 @@ type CreateInvitationRequest struct {
 
 func (x *CreateInvitationRequest) Reset() {
 	*x = CreateInvitationRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[21]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1469,7 +1607,7 @@ func (x *CreateInvitationRequest) String() string {
 func (*CreateInvitationRequest) ProtoMessage() {}
 
 func (x *CreateInvitationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[21]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1482,7 +1620,7 @@ func (x *CreateInvitationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateInvitationRequest.ProtoReflect.Descriptor instead.
 func (*CreateInvitationRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{21}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{23}
 }
 
 type CreateInvitationResponse struct {
@@ -1497,7 +1635,7 @@ type CreateInvitationResponse struct {
 
 func (x *CreateInvitationResponse) Reset() {
 	*x = CreateInvitationResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[22]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1509,7 +1647,7 @@ func (x *CreateInvitationResponse) String() string {
 func (*CreateInvitationResponse) ProtoMessage() {}
 
 func (x *CreateInvitationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[22]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1522,7 +1660,7 @@ func (x *CreateInvitationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateInvitationResponse.ProtoReflect.Descriptor instead.
 func (*CreateInvitationResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{22}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *CreateInvitationResponse) GetCode() string {
@@ -1555,7 +1693,7 @@ type UpdateProfileRequest struct {
 
 func (x *UpdateProfileRequest) Reset() {
 	*x = UpdateProfileRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[23]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1567,7 +1705,7 @@ func (x *UpdateProfileRequest) String() string {
 func (*UpdateProfileRequest) ProtoMessage() {}
 
 func (x *UpdateProfileRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[23]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1580,7 +1718,7 @@ func (x *UpdateProfileRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateProfileRequest.ProtoReflect.Descriptor instead.
 func (*UpdateProfileRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{23}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *UpdateProfileRequest) GetActorId() int64 {
@@ -1621,7 +1759,7 @@ type UpdateProfileResponse struct {
 
 func (x *UpdateProfileResponse) Reset() {
 	*x = UpdateProfileResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[24]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1633,7 +1771,7 @@ func (x *UpdateProfileResponse) String() string {
 func (*UpdateProfileResponse) ProtoMessage() {}
 
 func (x *UpdateProfileResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[24]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1646,12 +1784,297 @@ func (x *UpdateProfileResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateProfileResponse.ProtoReflect.Descriptor instead.
 func (*UpdateProfileResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{24}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *UpdateProfileResponse) GetUser() *User {
 	if x != nil {
 		return x.User
+	}
+	return nil
+}
+
+type UploadIconRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// A start, then chunks.
+	//
+	// Types that are valid to be assigned to Part:
+	//
+	//	*UploadIconRequest_Start
+	//	*UploadIconRequest_Chunk
+	Part          isUploadIconRequest_Part `protobuf_oneof:"part"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UploadIconRequest) Reset() {
+	*x = UploadIconRequest{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UploadIconRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UploadIconRequest) ProtoMessage() {}
+
+func (x *UploadIconRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UploadIconRequest.ProtoReflect.Descriptor instead.
+func (*UploadIconRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *UploadIconRequest) GetPart() isUploadIconRequest_Part {
+	if x != nil {
+		return x.Part
+	}
+	return nil
+}
+
+func (x *UploadIconRequest) GetStart() *UploadIconStart {
+	if x != nil {
+		if x, ok := x.Part.(*UploadIconRequest_Start); ok {
+			return x.Start
+		}
+	}
+	return nil
+}
+
+func (x *UploadIconRequest) GetChunk() []byte {
+	if x != nil {
+		if x, ok := x.Part.(*UploadIconRequest_Chunk); ok {
+			return x.Chunk
+		}
+	}
+	return nil
+}
+
+type isUploadIconRequest_Part interface {
+	isUploadIconRequest_Part()
+}
+
+type UploadIconRequest_Start struct {
+	// Whose icon it is; the first message.
+	Start *UploadIconStart `protobuf:"bytes,1,opt,name=start,proto3,oneof"`
+}
+
+type UploadIconRequest_Chunk struct {
+	// The next bytes of the file, at most 262,144.
+	Chunk []byte `protobuf:"bytes,2,opt,name=chunk,proto3,oneof"`
+}
+
+func (*UploadIconRequest_Start) isUploadIconRequest_Part() {}
+
+func (*UploadIconRequest_Chunk) isUploadIconRequest_Part() {}
+
+// Whose icon is uploaded.
+type UploadIconStart struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user who changes the own profile.
+	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
+	// New nickname, as in RegisterUserRequest; the same write changes both.
+	Name          *string `protobuf:"bytes,2,opt,name=name,proto3,oneof" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UploadIconStart) Reset() {
+	*x = UploadIconStart{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UploadIconStart) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UploadIconStart) ProtoMessage() {}
+
+func (x *UploadIconStart) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UploadIconStart.ProtoReflect.Descriptor instead.
+func (*UploadIconStart) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *UploadIconStart) GetActorId() int64 {
+	if x != nil {
+		return x.ActorId
+	}
+	return 0
+}
+
+func (x *UploadIconStart) GetName() string {
+	if x != nil && x.Name != nil {
+		return *x.Name
+	}
+	return ""
+}
+
+type UploadIconResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user as it is now.
+	User          *User `protobuf:"bytes,1,opt,name=user,proto3" json:"user,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UploadIconResponse) Reset() {
+	*x = UploadIconResponse{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UploadIconResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UploadIconResponse) ProtoMessage() {}
+
+func (x *UploadIconResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UploadIconResponse.ProtoReflect.Descriptor instead.
+func (*UploadIconResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *UploadIconResponse) GetUser() *User {
+	if x != nil {
+		return x.User
+	}
+	return nil
+}
+
+type GetIconRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user.
+	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	// The icon, as icon_url names it.
+	Icon          int64 `protobuf:"varint,2,opt,name=icon,proto3" json:"icon,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetIconRequest) Reset() {
+	*x = GetIconRequest{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetIconRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetIconRequest) ProtoMessage() {}
+
+func (x *GetIconRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetIconRequest.ProtoReflect.Descriptor instead.
+func (*GetIconRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *GetIconRequest) GetUserId() int64 {
+	if x != nil {
+		return x.UserId
+	}
+	return 0
+}
+
+func (x *GetIconRequest) GetIcon() int64 {
+	if x != nil {
+		return x.Icon
+	}
+	return 0
+}
+
+type GetIconResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// A JPEG of at most 320 pixels in width and height, less than 1 MiB.
+	Jpeg          []byte `protobuf:"bytes,1,opt,name=jpeg,proto3" json:"jpeg,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetIconResponse) Reset() {
+	*x = GetIconResponse{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetIconResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetIconResponse) ProtoMessage() {}
+
+func (x *GetIconResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetIconResponse.ProtoReflect.Descriptor instead.
+func (*GetIconResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *GetIconResponse) GetJpeg() []byte {
+	if x != nil {
+		return x.Jpeg
 	}
 	return nil
 }
@@ -1674,7 +2097,7 @@ type ChangePasswordRequest struct {
 
 func (x *ChangePasswordRequest) Reset() {
 	*x = ChangePasswordRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[25]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1686,7 +2109,7 @@ func (x *ChangePasswordRequest) String() string {
 func (*ChangePasswordRequest) ProtoMessage() {}
 
 func (x *ChangePasswordRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[25]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1699,7 +2122,7 @@ func (x *ChangePasswordRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangePasswordRequest.ProtoReflect.Descriptor instead.
 func (*ChangePasswordRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{25}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ChangePasswordRequest) GetActorId() int64 {
@@ -1747,7 +2170,7 @@ type ChangePasswordResponse struct {
 
 func (x *ChangePasswordResponse) Reset() {
 	*x = ChangePasswordResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[26]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1759,7 +2182,7 @@ func (x *ChangePasswordResponse) String() string {
 func (*ChangePasswordResponse) ProtoMessage() {}
 
 func (x *ChangePasswordResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[26]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1772,7 +2195,7 @@ func (x *ChangePasswordResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangePasswordResponse.ProtoReflect.Descriptor instead.
 func (*ChangePasswordResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{26}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ChangePasswordResponse) GetClosedCount() int64 {
@@ -1792,7 +2215,7 @@ type OpenSessionRequest struct {
 
 func (x *OpenSessionRequest) Reset() {
 	*x = OpenSessionRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1804,7 +2227,7 @@ func (x *OpenSessionRequest) String() string {
 func (*OpenSessionRequest) ProtoMessage() {}
 
 func (x *OpenSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1817,7 +2240,7 @@ func (x *OpenSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenSessionRequest.ProtoReflect.Descriptor instead.
 func (*OpenSessionRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{27}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *OpenSessionRequest) GetUserId() int64 {
@@ -1839,7 +2262,7 @@ type OpenSessionResponse struct {
 
 func (x *OpenSessionResponse) Reset() {
 	*x = OpenSessionResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1851,7 +2274,7 @@ func (x *OpenSessionResponse) String() string {
 func (*OpenSessionResponse) ProtoMessage() {}
 
 func (x *OpenSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1864,7 +2287,7 @@ func (x *OpenSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenSessionResponse.ProtoReflect.Descriptor instead.
 func (*OpenSessionResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{28}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *OpenSessionResponse) GetSession() *Session {
@@ -1893,7 +2316,7 @@ type VerifySessionRequest struct {
 
 func (x *VerifySessionRequest) Reset() {
 	*x = VerifySessionRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1905,7 +2328,7 @@ func (x *VerifySessionRequest) String() string {
 func (*VerifySessionRequest) ProtoMessage() {}
 
 func (x *VerifySessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1918,7 +2341,7 @@ func (x *VerifySessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifySessionRequest.ProtoReflect.Descriptor instead.
 func (*VerifySessionRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{29}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *VerifySessionRequest) GetUserId() int64 {
@@ -1945,7 +2368,7 @@ type VerifySessionResponse struct {
 
 func (x *VerifySessionResponse) Reset() {
 	*x = VerifySessionResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1957,7 +2380,7 @@ func (x *VerifySessionResponse) String() string {
 func (*VerifySessionResponse) ProtoMessage() {}
 
 func (x *VerifySessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1970,7 +2393,7 @@ func (x *VerifySessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifySessionResponse.ProtoReflect.Descriptor instead.
 func (*VerifySessionResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{30}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *VerifySessionResponse) GetSession() *Session {
@@ -1994,7 +2417,7 @@ type CloseSessionRequest struct {
 
 func (x *CloseSessionRequest) Reset() {
 	*x = CloseSessionRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2006,7 +2429,7 @@ func (x *CloseSessionRequest) String() string {
 func (*CloseSessionRequest) ProtoMessage() {}
 
 func (x *CloseSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2019,7 +2442,7 @@ func (x *CloseSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseSessionRequest.ProtoReflect.Descriptor instead.
 func (*CloseSessionRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{31}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *CloseSessionRequest) GetUserId() int64 {
@@ -2051,7 +2474,7 @@ type CloseSessionResponse struct {
 
 func (x *CloseSessionResponse) Reset() {
 	*x = CloseSessionResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2063,7 +2486,7 @@ func (x *CloseSessionResponse) String() string {
 func (*CloseSessionResponse) ProtoMessage() {}
 
 func (x *CloseSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2076,7 +2499,7 @@ func (x *CloseSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseSessionResponse.ProtoReflect.Descriptor instead.
 func (*CloseSessionResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{32}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{39}
 }
 
 type CloseAllSessionsRequest struct {
@@ -2091,7 +2514,7 @@ type CloseAllSessionsRequest struct {
 
 func (x *CloseAllSessionsRequest) Reset() {
 	*x = CloseAllSessionsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2103,7 +2526,7 @@ func (x *CloseAllSessionsRequest) String() string {
 func (*CloseAllSessionsRequest) ProtoMessage() {}
 
 func (x *CloseAllSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2116,7 +2539,7 @@ func (x *CloseAllSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseAllSessionsRequest.ProtoReflect.Descriptor instead.
 func (*CloseAllSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{33}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *CloseAllSessionsRequest) GetUserId() int64 {
@@ -2143,7 +2566,7 @@ type CloseAllSessionsResponse struct {
 
 func (x *CloseAllSessionsResponse) Reset() {
 	*x = CloseAllSessionsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2155,7 +2578,7 @@ func (x *CloseAllSessionsResponse) String() string {
 func (*CloseAllSessionsResponse) ProtoMessage() {}
 
 func (x *CloseAllSessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2168,7 +2591,7 @@ func (x *CloseAllSessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseAllSessionsResponse.ProtoReflect.Descriptor instead.
 func (*CloseAllSessionsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{34}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *CloseAllSessionsResponse) GetClosedCount() int64 {
@@ -2194,7 +2617,7 @@ type ListSessionsRequest struct {
 
 func (x *ListSessionsRequest) Reset() {
 	*x = ListSessionsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2206,7 +2629,7 @@ func (x *ListSessionsRequest) String() string {
 func (*ListSessionsRequest) ProtoMessage() {}
 
 func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2219,7 +2642,7 @@ func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsRequest.ProtoReflect.Descriptor instead.
 func (*ListSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{35}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ListSessionsRequest) GetUserId() int64 {
@@ -2262,7 +2685,7 @@ type ListSessionsResponse struct {
 
 func (x *ListSessionsResponse) Reset() {
 	*x = ListSessionsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2274,7 +2697,7 @@ func (x *ListSessionsResponse) String() string {
 func (*ListSessionsResponse) ProtoMessage() {}
 
 func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2287,7 +2710,7 @@ func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsResponse.ProtoReflect.Descriptor instead.
 func (*ListSessionsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{36}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ListSessionsResponse) GetSessions() []*Session {
@@ -2314,7 +2737,7 @@ type GrantRewardsRequest struct {
 
 func (x *GrantRewardsRequest) Reset() {
 	*x = GrantRewardsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2326,7 +2749,7 @@ func (x *GrantRewardsRequest) String() string {
 func (*GrantRewardsRequest) ProtoMessage() {}
 
 func (x *GrantRewardsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2339,7 +2762,7 @@ func (x *GrantRewardsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantRewardsRequest.ProtoReflect.Descriptor instead.
 func (*GrantRewardsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{37}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *GrantRewardsRequest) GetGrants() []*Grant {
@@ -2364,7 +2787,7 @@ type Grant struct {
 
 func (x *Grant) Reset() {
 	*x = Grant{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[38]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2376,7 +2799,7 @@ func (x *Grant) String() string {
 func (*Grant) ProtoMessage() {}
 
 func (x *Grant) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[38]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2389,7 +2812,7 @@ func (x *Grant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Grant.ProtoReflect.Descriptor instead.
 func (*Grant) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{38}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Grant) GetUserId() int64 {
@@ -2421,7 +2844,7 @@ type GrantRewardsResponse struct {
 
 func (x *GrantRewardsResponse) Reset() {
 	*x = GrantRewardsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[39]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2433,7 +2856,7 @@ func (x *GrantRewardsResponse) String() string {
 func (*GrantRewardsResponse) ProtoMessage() {}
 
 func (x *GrantRewardsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[39]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2446,7 +2869,7 @@ func (x *GrantRewardsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantRewardsResponse.ProtoReflect.Descriptor instead.
 func (*GrantRewardsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{39}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{46}
 }
 
 type ListRewardsRequest struct {
@@ -2463,7 +2886,7 @@ type ListRewardsRequest struct {
 
 func (x *ListRewardsRequest) Reset() {
 	*x = ListRewardsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[40]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2475,7 +2898,7 @@ func (x *ListRewardsRequest) String() string {
 func (*ListRewardsRequest) ProtoMessage() {}
 
 func (x *ListRewardsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[40]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2488,7 +2911,7 @@ func (x *ListRewardsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRewardsRequest.ProtoReflect.Descriptor instead.
 func (*ListRewardsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{40}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ListRewardsRequest) GetUserId() int64 {
@@ -2524,7 +2947,7 @@ type ListRewardsResponse struct {
 
 func (x *ListRewardsResponse) Reset() {
 	*x = ListRewardsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[41]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2536,7 +2959,7 @@ func (x *ListRewardsResponse) String() string {
 func (*ListRewardsResponse) ProtoMessage() {}
 
 func (x *ListRewardsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[41]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2549,7 +2972,7 @@ func (x *ListRewardsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRewardsResponse.ProtoReflect.Descriptor instead.
 func (*ListRewardsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{41}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ListRewardsResponse) GetRewards() []*Reward {
@@ -2681,7 +3104,10 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"invitation\x12.\n" +
 	"\x0eclient_address\x18\x06 \x01(\tB\a\xbaH\x04r\x02(dR\rclientAddress\"D\n" +
 	"\x14RegisterUserResponse\x12,\n" +
-	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"\x19\n" +
+	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"\x18\n" +
+	"\x16GetRegistrationRequest\"_\n" +
+	"\x17GetRegistrationResponse\x12D\n" +
+	"\fregistration\x18\x01 \x01(\x0e2 .waybook.account.v1.RegistrationR\fregistration\"\x19\n" +
 	"\x17CreateInvitationRequest\"k\n" +
 	"\x18CreateInvitationResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12;\n" +
@@ -2696,7 +3122,22 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x05_nameB\v\n" +
 	"\t_icon_url\"E\n" +
 	"\x15UpdateProfileResponse\x12,\n" +
-	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"\xf3\x01\n" +
+	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"\x82\x01\n" +
+	"\x11UploadIconRequest\x12;\n" +
+	"\x05start\x18\x01 \x01(\v2#.waybook.account.v1.UploadIconStartH\x00R\x05start\x12!\n" +
+	"\x05chunk\x18\x02 \x01(\fB\t\xbaH\x06z\x04\x18\x80\x80\x10H\x00R\x05chunkB\r\n" +
+	"\x04part\x12\x05\xbaH\x02\b\x01\"c\n" +
+	"\x0fUploadIconStart\x12\x1f\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12&\n" +
+	"\x04name\x18\x02 \x01(\tB\r\xbaH\x06r\x04\x10\x01\x18d\x88\xb5\x18\x01H\x00R\x04name\x88\x01\x01B\a\n" +
+	"\x05_name\"B\n" +
+	"\x12UploadIconResponse\x12,\n" +
+	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"U\n" +
+	"\x0eGetIconRequest\x12\x1d\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\x12$\n" +
+	"\x04icon\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f \x00R\x04icon\"%\n" +
+	"\x0fGetIconResponse\x12\x12\n" +
+	"\x04jpeg\x18\x01 \x01(\fR\x04jpeg\"\xf3\x01\n" +
 	"\x15ChangePasswordRequest\x12\x1f\n" +
 	"\bactor_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12+\n" +
 	"\x05token\x18\x02 \x01(\tB\x15\xbaH\x12r\x102\x0e^[0-9a-f]{32}$R\x05token\x12-\n" +
@@ -2766,7 +3207,12 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x14PASSWORD_FORM_PHPASS\x10\x04\x12\x1b\n" +
 	"\x17PASSWORD_FORM_MD5_CRYPT\x10\x05\x12\x16\n" +
 	"\x12PASSWORD_FORM_SHA1\x10\x06\x12\x16\n" +
-	"\x12PASSWORD_FORM_SHA2\x10\a2\x94\x12\n" +
+	"\x12PASSWORD_FORM_SHA2\x10\a*u\n" +
+	"\fRegistration\x12\x1c\n" +
+	"\x18REGISTRATION_UNSPECIFIED\x10\x00\x12\x17\n" +
+	"\x13REGISTRATION_CLOSED\x10\x01\x12\x15\n" +
+	"\x11REGISTRATION_OPEN\x10\x02\x12\x17\n" +
+	"\x13REGISTRATION_INVITE\x10\x032\xeb\x14\n" +
 	"\x0eAccountService\x12r\n" +
 	"\n" +
 	"CreateUser\x12%.waybook.account.v1.CreateUserRequest\x1a&.waybook.account.v1.CreateUserResponse\"\x15\xaa\xbb\x18\x0e\x12\fuser_created\x90\x02\x02\x12[\n" +
@@ -2787,10 +3233,17 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\fAuthenticate\x12'.waybook.account.v1.AuthenticateRequest\x1a(.waybook.account.v1.AuthenticateResponse\"\x11\xaa\xbb\x18\r\n" +
 	"\x04edge\x12\x05login\x12\x81\x01\n" +
 	"\fRegisterUser\x12'.waybook.account.v1.RegisterUserRequest\x1a(.waybook.account.v1.RegisterUserResponse\"\x1e\xaa\xbb\x18\x17\n" +
-	"\x04edge\x12\x0fuser_registered\x90\x02\x02\x12\x87\x01\n" +
+	"\x04edge\x12\x0fuser_registered\x90\x02\x02\x12y\n" +
+	"\x0fGetRegistration\x12*.waybook.account.v1.GetRegistrationRequest\x1a+.waybook.account.v1.GetRegistrationResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x01\x12\x87\x01\n" +
 	"\x10CreateInvitation\x12+.waybook.account.v1.CreateInvitationRequest\x1a,.waybook.account.v1.CreateInvitationResponse\"\x18\xaa\xbb\x18\x14\x12\x12invitation_created\x12~\n" +
 	"\rUpdateProfile\x12(.waybook.account.v1.UpdateProfileRequest\x1a).waybook.account.v1.UpdateProfileResponse\"\x18\xaa\xbb\x18\x14\n" +
-	"\x04edge\x12\fuser_changed\x12\x85\x01\n" +
+	"\x04edge\x12\fuser_changed\x12w\n" +
+	"\n" +
+	"UploadIcon\x12%.waybook.account.v1.UploadIconRequest\x1a&.waybook.account.v1.UploadIconResponse\"\x18\xaa\xbb\x18\x14\n" +
+	"\x04edge\x12\fuser_changed(\x01\x12a\n" +
+	"\aGetIcon\x12\".waybook.account.v1.GetIconRequest\x1a#.waybook.account.v1.GetIconResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x01\x12\x85\x01\n" +
 	"\x0eChangePassword\x12).waybook.account.v1.ChangePasswordRequest\x1a*.waybook.account.v1.ChangePasswordResponse\"\x1c\xaa\xbb\x18\x18\n" +
 	"\x04edge\x12\x10password_changed\x12t\n" +
 	"\vOpenSession\x12&.waybook.account.v1.OpenSessionRequest\x1a'.waybook.account.v1.OpenSessionResponse\"\x14\xaa\xbb\x18\x10\x12\x0esession_opened\x12s\n" +
@@ -2818,121 +3271,138 @@ func file_waybook_account_v1_account_proto_rawDescGZIP() []byte {
 	return file_waybook_account_v1_account_proto_rawDescData
 }
 
-var file_waybook_account_v1_account_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_waybook_account_v1_account_proto_msgTypes = make([]protoimpl.MessageInfo, 42)
+var file_waybook_account_v1_account_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_waybook_account_v1_account_proto_msgTypes = make([]protoimpl.MessageInfo, 49)
 var file_waybook_account_v1_account_proto_goTypes = []any{
 	(PasswordForm)(0),                // 0: waybook.account.v1.PasswordForm
-	(*User)(nil),                     // 1: waybook.account.v1.User
-	(*Session)(nil),                  // 2: waybook.account.v1.Session
-	(*Reward)(nil),                   // 3: waybook.account.v1.Reward
-	(*CreateUserRequest)(nil),        // 4: waybook.account.v1.CreateUserRequest
-	(*CreateUserResponse)(nil),       // 5: waybook.account.v1.CreateUserResponse
-	(*GetUserRequest)(nil),           // 6: waybook.account.v1.GetUserRequest
-	(*GetUserResponse)(nil),          // 7: waybook.account.v1.GetUserResponse
-	(*BatchGetUsersRequest)(nil),     // 8: waybook.account.v1.BatchGetUsersRequest
-	(*BatchGetUsersResponse)(nil),    // 9: waybook.account.v1.BatchGetUsersResponse
-	(*UpdateUserRequest)(nil),        // 10: waybook.account.v1.UpdateUserRequest
-	(*UpdateUserResponse)(nil),       // 11: waybook.account.v1.UpdateUserResponse
-	(*DeleteUserRequest)(nil),        // 12: waybook.account.v1.DeleteUserRequest
-	(*DeleteUserResponse)(nil),       // 13: waybook.account.v1.DeleteUserResponse
-	(*ListHiddenUsersRequest)(nil),   // 14: waybook.account.v1.ListHiddenUsersRequest
-	(*ListHiddenUsersResponse)(nil),  // 15: waybook.account.v1.ListHiddenUsersResponse
-	(*ListUsersRequest)(nil),         // 16: waybook.account.v1.ListUsersRequest
-	(*ListUsersResponse)(nil),        // 17: waybook.account.v1.ListUsersResponse
-	(*AuthenticateRequest)(nil),      // 18: waybook.account.v1.AuthenticateRequest
-	(*AuthenticateResponse)(nil),     // 19: waybook.account.v1.AuthenticateResponse
-	(*RegisterUserRequest)(nil),      // 20: waybook.account.v1.RegisterUserRequest
-	(*RegisterUserResponse)(nil),     // 21: waybook.account.v1.RegisterUserResponse
-	(*CreateInvitationRequest)(nil),  // 22: waybook.account.v1.CreateInvitationRequest
-	(*CreateInvitationResponse)(nil), // 23: waybook.account.v1.CreateInvitationResponse
-	(*UpdateProfileRequest)(nil),     // 24: waybook.account.v1.UpdateProfileRequest
-	(*UpdateProfileResponse)(nil),    // 25: waybook.account.v1.UpdateProfileResponse
-	(*ChangePasswordRequest)(nil),    // 26: waybook.account.v1.ChangePasswordRequest
-	(*ChangePasswordResponse)(nil),   // 27: waybook.account.v1.ChangePasswordResponse
-	(*OpenSessionRequest)(nil),       // 28: waybook.account.v1.OpenSessionRequest
-	(*OpenSessionResponse)(nil),      // 29: waybook.account.v1.OpenSessionResponse
-	(*VerifySessionRequest)(nil),     // 30: waybook.account.v1.VerifySessionRequest
-	(*VerifySessionResponse)(nil),    // 31: waybook.account.v1.VerifySessionResponse
-	(*CloseSessionRequest)(nil),      // 32: waybook.account.v1.CloseSessionRequest
-	(*CloseSessionResponse)(nil),     // 33: waybook.account.v1.CloseSessionResponse
-	(*CloseAllSessionsRequest)(nil),  // 34: waybook.account.v1.CloseAllSessionsRequest
-	(*CloseAllSessionsResponse)(nil), // 35: waybook.account.v1.CloseAllSessionsResponse
-	(*ListSessionsRequest)(nil),      // 36: waybook.account.v1.ListSessionsRequest
-	(*ListSessionsResponse)(nil),     // 37: waybook.account.v1.ListSessionsResponse
-	(*GrantRewardsRequest)(nil),      // 38: waybook.account.v1.GrantRewardsRequest
-	(*Grant)(nil),                    // 39: waybook.account.v1.Grant
-	(*GrantRewardsResponse)(nil),     // 40: waybook.account.v1.GrantRewardsResponse
-	(*ListRewardsRequest)(nil),       // 41: waybook.account.v1.ListRewardsRequest
-	(*ListRewardsResponse)(nil),      // 42: waybook.account.v1.ListRewardsResponse
-	(*timestamppb.Timestamp)(nil),    // 43: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),    // 44: google.protobuf.FieldMask
+	(Registration)(0),                // 1: waybook.account.v1.Registration
+	(*User)(nil),                     // 2: waybook.account.v1.User
+	(*Session)(nil),                  // 3: waybook.account.v1.Session
+	(*Reward)(nil),                   // 4: waybook.account.v1.Reward
+	(*CreateUserRequest)(nil),        // 5: waybook.account.v1.CreateUserRequest
+	(*CreateUserResponse)(nil),       // 6: waybook.account.v1.CreateUserResponse
+	(*GetUserRequest)(nil),           // 7: waybook.account.v1.GetUserRequest
+	(*GetUserResponse)(nil),          // 8: waybook.account.v1.GetUserResponse
+	(*BatchGetUsersRequest)(nil),     // 9: waybook.account.v1.BatchGetUsersRequest
+	(*BatchGetUsersResponse)(nil),    // 10: waybook.account.v1.BatchGetUsersResponse
+	(*UpdateUserRequest)(nil),        // 11: waybook.account.v1.UpdateUserRequest
+	(*UpdateUserResponse)(nil),       // 12: waybook.account.v1.UpdateUserResponse
+	(*DeleteUserRequest)(nil),        // 13: waybook.account.v1.DeleteUserRequest
+	(*DeleteUserResponse)(nil),       // 14: waybook.account.v1.DeleteUserResponse
+	(*ListHiddenUsersRequest)(nil),   // 15: waybook.account.v1.ListHiddenUsersRequest
+	(*ListHiddenUsersResponse)(nil),  // 16: waybook.account.v1.ListHiddenUsersResponse
+	(*ListUsersRequest)(nil),         // 17: waybook.account.v1.ListUsersRequest
+	(*ListUsersResponse)(nil),        // 18: waybook.account.v1.ListUsersResponse
+	(*AuthenticateRequest)(nil),      // 19: waybook.account.v1.AuthenticateRequest
+	(*AuthenticateResponse)(nil),     // 20: waybook.account.v1.AuthenticateResponse
+	(*RegisterUserRequest)(nil),      // 21: waybook.account.v1.RegisterUserRequest
+	(*RegisterUserResponse)(nil),     // 22: waybook.account.v1.RegisterUserResponse
+	(*GetRegistrationRequest)(nil),   // 23: waybook.account.v1.GetRegistrationRequest
+	(*GetRegistrationResponse)(nil),  // 24: waybook.account.v1.GetRegistrationResponse
+	(*CreateInvitationRequest)(nil),  // 25: waybook.account.v1.CreateInvitationRequest
+	(*CreateInvitationResponse)(nil), // 26: waybook.account.v1.CreateInvitationResponse
+	(*UpdateProfileRequest)(nil),     // 27: waybook.account.v1.UpdateProfileRequest
+	(*UpdateProfileResponse)(nil),    // 28: waybook.account.v1.UpdateProfileResponse
+	(*UploadIconRequest)(nil),        // 29: waybook.account.v1.UploadIconRequest
+	(*UploadIconStart)(nil),          // 30: waybook.account.v1.UploadIconStart
+	(*UploadIconResponse)(nil),       // 31: waybook.account.v1.UploadIconResponse
+	(*GetIconRequest)(nil),           // 32: waybook.account.v1.GetIconRequest
+	(*GetIconResponse)(nil),          // 33: waybook.account.v1.GetIconResponse
+	(*ChangePasswordRequest)(nil),    // 34: waybook.account.v1.ChangePasswordRequest
+	(*ChangePasswordResponse)(nil),   // 35: waybook.account.v1.ChangePasswordResponse
+	(*OpenSessionRequest)(nil),       // 36: waybook.account.v1.OpenSessionRequest
+	(*OpenSessionResponse)(nil),      // 37: waybook.account.v1.OpenSessionResponse
+	(*VerifySessionRequest)(nil),     // 38: waybook.account.v1.VerifySessionRequest
+	(*VerifySessionResponse)(nil),    // 39: waybook.account.v1.VerifySessionResponse
+	(*CloseSessionRequest)(nil),      // 40: waybook.account.v1.CloseSessionRequest
+	(*CloseSessionResponse)(nil),     // 41: waybook.account.v1.CloseSessionResponse
+	(*CloseAllSessionsRequest)(nil),  // 42: waybook.account.v1.CloseAllSessionsRequest
+	(*CloseAllSessionsResponse)(nil), // 43: waybook.account.v1.CloseAllSessionsResponse
+	(*ListSessionsRequest)(nil),      // 44: waybook.account.v1.ListSessionsRequest
+	(*ListSessionsResponse)(nil),     // 45: waybook.account.v1.ListSessionsResponse
+	(*GrantRewardsRequest)(nil),      // 46: waybook.account.v1.GrantRewardsRequest
+	(*Grant)(nil),                    // 47: waybook.account.v1.Grant
+	(*GrantRewardsResponse)(nil),     // 48: waybook.account.v1.GrantRewardsResponse
+	(*ListRewardsRequest)(nil),       // 49: waybook.account.v1.ListRewardsRequest
+	(*ListRewardsResponse)(nil),      // 50: waybook.account.v1.ListRewardsResponse
+	(*timestamppb.Timestamp)(nil),    // 51: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),    // 52: google.protobuf.FieldMask
 }
 var file_waybook_account_v1_account_proto_depIdxs = []int32{
-	43, // 0: waybook.account.v1.User.create_time:type_name -> google.protobuf.Timestamp
+	51, // 0: waybook.account.v1.User.create_time:type_name -> google.protobuf.Timestamp
 	0,  // 1: waybook.account.v1.User.password_form:type_name -> waybook.account.v1.PasswordForm
-	43, // 2: waybook.account.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
-	43, // 3: waybook.account.v1.Session.create_time:type_name -> google.protobuf.Timestamp
-	43, // 4: waybook.account.v1.Session.last_used_time:type_name -> google.protobuf.Timestamp
-	1,  // 5: waybook.account.v1.CreateUserResponse.user:type_name -> waybook.account.v1.User
-	1,  // 6: waybook.account.v1.GetUserResponse.user:type_name -> waybook.account.v1.User
-	1,  // 7: waybook.account.v1.BatchGetUsersResponse.users:type_name -> waybook.account.v1.User
-	44, // 8: waybook.account.v1.UpdateUserRequest.update_mask:type_name -> google.protobuf.FieldMask
-	1,  // 9: waybook.account.v1.UpdateUserResponse.user:type_name -> waybook.account.v1.User
-	1,  // 10: waybook.account.v1.ListUsersResponse.users:type_name -> waybook.account.v1.User
-	1,  // 11: waybook.account.v1.AuthenticateResponse.user:type_name -> waybook.account.v1.User
-	2,  // 12: waybook.account.v1.AuthenticateResponse.session:type_name -> waybook.account.v1.Session
-	1,  // 13: waybook.account.v1.RegisterUserResponse.user:type_name -> waybook.account.v1.User
-	43, // 14: waybook.account.v1.CreateInvitationResponse.expire_time:type_name -> google.protobuf.Timestamp
-	44, // 15: waybook.account.v1.UpdateProfileRequest.update_mask:type_name -> google.protobuf.FieldMask
-	1,  // 16: waybook.account.v1.UpdateProfileResponse.user:type_name -> waybook.account.v1.User
-	2,  // 17: waybook.account.v1.OpenSessionResponse.session:type_name -> waybook.account.v1.Session
-	2,  // 18: waybook.account.v1.VerifySessionResponse.session:type_name -> waybook.account.v1.Session
-	2,  // 19: waybook.account.v1.ListSessionsResponse.sessions:type_name -> waybook.account.v1.Session
-	39, // 20: waybook.account.v1.GrantRewardsRequest.grants:type_name -> waybook.account.v1.Grant
-	3,  // 21: waybook.account.v1.ListRewardsResponse.rewards:type_name -> waybook.account.v1.Reward
-	4,  // 22: waybook.account.v1.AccountService.CreateUser:input_type -> waybook.account.v1.CreateUserRequest
-	6,  // 23: waybook.account.v1.AccountService.GetUser:input_type -> waybook.account.v1.GetUserRequest
-	8,  // 24: waybook.account.v1.AccountService.BatchGetUsers:input_type -> waybook.account.v1.BatchGetUsersRequest
-	10, // 25: waybook.account.v1.AccountService.UpdateUser:input_type -> waybook.account.v1.UpdateUserRequest
-	12, // 26: waybook.account.v1.AccountService.DeleteUser:input_type -> waybook.account.v1.DeleteUserRequest
-	14, // 27: waybook.account.v1.AccountService.ListHiddenUsers:input_type -> waybook.account.v1.ListHiddenUsersRequest
-	16, // 28: waybook.account.v1.AccountService.ListUsers:input_type -> waybook.account.v1.ListUsersRequest
-	18, // 29: waybook.account.v1.AccountService.Authenticate:input_type -> waybook.account.v1.AuthenticateRequest
-	20, // 30: waybook.account.v1.AccountService.RegisterUser:input_type -> waybook.account.v1.RegisterUserRequest
-	22, // 31: waybook.account.v1.AccountService.CreateInvitation:input_type -> waybook.account.v1.CreateInvitationRequest
-	24, // 32: waybook.account.v1.AccountService.UpdateProfile:input_type -> waybook.account.v1.UpdateProfileRequest
-	26, // 33: waybook.account.v1.AccountService.ChangePassword:input_type -> waybook.account.v1.ChangePasswordRequest
-	28, // 34: waybook.account.v1.AccountService.OpenSession:input_type -> waybook.account.v1.OpenSessionRequest
-	30, // 35: waybook.account.v1.AccountService.VerifySession:input_type -> waybook.account.v1.VerifySessionRequest
-	32, // 36: waybook.account.v1.AccountService.CloseSession:input_type -> waybook.account.v1.CloseSessionRequest
-	34, // 37: waybook.account.v1.AccountService.CloseAllSessions:input_type -> waybook.account.v1.CloseAllSessionsRequest
-	36, // 38: waybook.account.v1.AccountService.ListSessions:input_type -> waybook.account.v1.ListSessionsRequest
-	38, // 39: waybook.account.v1.AccountService.GrantRewards:input_type -> waybook.account.v1.GrantRewardsRequest
-	41, // 40: waybook.account.v1.AccountService.ListRewards:input_type -> waybook.account.v1.ListRewardsRequest
-	5,  // 41: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
-	7,  // 42: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
-	9,  // 43: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
-	11, // 44: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
-	13, // 45: waybook.account.v1.AccountService.DeleteUser:output_type -> waybook.account.v1.DeleteUserResponse
-	15, // 46: waybook.account.v1.AccountService.ListHiddenUsers:output_type -> waybook.account.v1.ListHiddenUsersResponse
-	17, // 47: waybook.account.v1.AccountService.ListUsers:output_type -> waybook.account.v1.ListUsersResponse
-	19, // 48: waybook.account.v1.AccountService.Authenticate:output_type -> waybook.account.v1.AuthenticateResponse
-	21, // 49: waybook.account.v1.AccountService.RegisterUser:output_type -> waybook.account.v1.RegisterUserResponse
-	23, // 50: waybook.account.v1.AccountService.CreateInvitation:output_type -> waybook.account.v1.CreateInvitationResponse
-	25, // 51: waybook.account.v1.AccountService.UpdateProfile:output_type -> waybook.account.v1.UpdateProfileResponse
-	27, // 52: waybook.account.v1.AccountService.ChangePassword:output_type -> waybook.account.v1.ChangePasswordResponse
-	29, // 53: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
-	31, // 54: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
-	33, // 55: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
-	35, // 56: waybook.account.v1.AccountService.CloseAllSessions:output_type -> waybook.account.v1.CloseAllSessionsResponse
-	37, // 57: waybook.account.v1.AccountService.ListSessions:output_type -> waybook.account.v1.ListSessionsResponse
-	40, // 58: waybook.account.v1.AccountService.GrantRewards:output_type -> waybook.account.v1.GrantRewardsResponse
-	42, // 59: waybook.account.v1.AccountService.ListRewards:output_type -> waybook.account.v1.ListRewardsResponse
-	41, // [41:60] is the sub-list for method output_type
-	22, // [22:41] is the sub-list for method input_type
-	22, // [22:22] is the sub-list for extension type_name
-	22, // [22:22] is the sub-list for extension extendee
-	0,  // [0:22] is the sub-list for field type_name
+	51, // 2: waybook.account.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
+	51, // 3: waybook.account.v1.Session.create_time:type_name -> google.protobuf.Timestamp
+	51, // 4: waybook.account.v1.Session.last_used_time:type_name -> google.protobuf.Timestamp
+	2,  // 5: waybook.account.v1.CreateUserResponse.user:type_name -> waybook.account.v1.User
+	2,  // 6: waybook.account.v1.GetUserResponse.user:type_name -> waybook.account.v1.User
+	2,  // 7: waybook.account.v1.BatchGetUsersResponse.users:type_name -> waybook.account.v1.User
+	52, // 8: waybook.account.v1.UpdateUserRequest.update_mask:type_name -> google.protobuf.FieldMask
+	2,  // 9: waybook.account.v1.UpdateUserResponse.user:type_name -> waybook.account.v1.User
+	2,  // 10: waybook.account.v1.ListUsersResponse.users:type_name -> waybook.account.v1.User
+	2,  // 11: waybook.account.v1.AuthenticateResponse.user:type_name -> waybook.account.v1.User
+	3,  // 12: waybook.account.v1.AuthenticateResponse.session:type_name -> waybook.account.v1.Session
+	2,  // 13: waybook.account.v1.RegisterUserResponse.user:type_name -> waybook.account.v1.User
+	1,  // 14: waybook.account.v1.GetRegistrationResponse.registration:type_name -> waybook.account.v1.Registration
+	51, // 15: waybook.account.v1.CreateInvitationResponse.expire_time:type_name -> google.protobuf.Timestamp
+	52, // 16: waybook.account.v1.UpdateProfileRequest.update_mask:type_name -> google.protobuf.FieldMask
+	2,  // 17: waybook.account.v1.UpdateProfileResponse.user:type_name -> waybook.account.v1.User
+	30, // 18: waybook.account.v1.UploadIconRequest.start:type_name -> waybook.account.v1.UploadIconStart
+	2,  // 19: waybook.account.v1.UploadIconResponse.user:type_name -> waybook.account.v1.User
+	3,  // 20: waybook.account.v1.OpenSessionResponse.session:type_name -> waybook.account.v1.Session
+	3,  // 21: waybook.account.v1.VerifySessionResponse.session:type_name -> waybook.account.v1.Session
+	3,  // 22: waybook.account.v1.ListSessionsResponse.sessions:type_name -> waybook.account.v1.Session
+	47, // 23: waybook.account.v1.GrantRewardsRequest.grants:type_name -> waybook.account.v1.Grant
+	4,  // 24: waybook.account.v1.ListRewardsResponse.rewards:type_name -> waybook.account.v1.Reward
+	5,  // 25: waybook.account.v1.AccountService.CreateUser:input_type -> waybook.account.v1.CreateUserRequest
+	7,  // 26: waybook.account.v1.AccountService.GetUser:input_type -> waybook.account.v1.GetUserRequest
+	9,  // 27: waybook.account.v1.AccountService.BatchGetUsers:input_type -> waybook.account.v1.BatchGetUsersRequest
+	11, // 28: waybook.account.v1.AccountService.UpdateUser:input_type -> waybook.account.v1.UpdateUserRequest
+	13, // 29: waybook.account.v1.AccountService.DeleteUser:input_type -> waybook.account.v1.DeleteUserRequest
+	15, // 30: waybook.account.v1.AccountService.ListHiddenUsers:input_type -> waybook.account.v1.ListHiddenUsersRequest
+	17, // 31: waybook.account.v1.AccountService.ListUsers:input_type -> waybook.account.v1.ListUsersRequest
+	19, // 32: waybook.account.v1.AccountService.Authenticate:input_type -> waybook.account.v1.AuthenticateRequest
+	21, // 33: waybook.account.v1.AccountService.RegisterUser:input_type -> waybook.account.v1.RegisterUserRequest
+	23, // 34: waybook.account.v1.AccountService.GetRegistration:input_type -> waybook.account.v1.GetRegistrationRequest
+	25, // 35: waybook.account.v1.AccountService.CreateInvitation:input_type -> waybook.account.v1.CreateInvitationRequest
+	27, // 36: waybook.account.v1.AccountService.UpdateProfile:input_type -> waybook.account.v1.UpdateProfileRequest
+	29, // 37: waybook.account.v1.AccountService.UploadIcon:input_type -> waybook.account.v1.UploadIconRequest
+	32, // 38: waybook.account.v1.AccountService.GetIcon:input_type -> waybook.account.v1.GetIconRequest
+	34, // 39: waybook.account.v1.AccountService.ChangePassword:input_type -> waybook.account.v1.ChangePasswordRequest
+	36, // 40: waybook.account.v1.AccountService.OpenSession:input_type -> waybook.account.v1.OpenSessionRequest
+	38, // 41: waybook.account.v1.AccountService.VerifySession:input_type -> waybook.account.v1.VerifySessionRequest
+	40, // 42: waybook.account.v1.AccountService.CloseSession:input_type -> waybook.account.v1.CloseSessionRequest
+	42, // 43: waybook.account.v1.AccountService.CloseAllSessions:input_type -> waybook.account.v1.CloseAllSessionsRequest
+	44, // 44: waybook.account.v1.AccountService.ListSessions:input_type -> waybook.account.v1.ListSessionsRequest
+	46, // 45: waybook.account.v1.AccountService.GrantRewards:input_type -> waybook.account.v1.GrantRewardsRequest
+	49, // 46: waybook.account.v1.AccountService.ListRewards:input_type -> waybook.account.v1.ListRewardsRequest
+	6,  // 47: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
+	8,  // 48: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
+	10, // 49: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
+	12, // 50: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
+	14, // 51: waybook.account.v1.AccountService.DeleteUser:output_type -> waybook.account.v1.DeleteUserResponse
+	16, // 52: waybook.account.v1.AccountService.ListHiddenUsers:output_type -> waybook.account.v1.ListHiddenUsersResponse
+	18, // 53: waybook.account.v1.AccountService.ListUsers:output_type -> waybook.account.v1.ListUsersResponse
+	20, // 54: waybook.account.v1.AccountService.Authenticate:output_type -> waybook.account.v1.AuthenticateResponse
+	22, // 55: waybook.account.v1.AccountService.RegisterUser:output_type -> waybook.account.v1.RegisterUserResponse
+	24, // 56: waybook.account.v1.AccountService.GetRegistration:output_type -> waybook.account.v1.GetRegistrationResponse
+	26, // 57: waybook.account.v1.AccountService.CreateInvitation:output_type -> waybook.account.v1.CreateInvitationResponse
+	28, // 58: waybook.account.v1.AccountService.UpdateProfile:output_type -> waybook.account.v1.UpdateProfileResponse
+	31, // 59: waybook.account.v1.AccountService.UploadIcon:output_type -> waybook.account.v1.UploadIconResponse
+	33, // 60: waybook.account.v1.AccountService.GetIcon:output_type -> waybook.account.v1.GetIconResponse
+	35, // 61: waybook.account.v1.AccountService.ChangePassword:output_type -> waybook.account.v1.ChangePasswordResponse
+	37, // 62: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
+	39, // 63: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
+	41, // 64: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
+	43, // 65: waybook.account.v1.AccountService.CloseAllSessions:output_type -> waybook.account.v1.CloseAllSessionsResponse
+	45, // 66: waybook.account.v1.AccountService.ListSessions:output_type -> waybook.account.v1.ListSessionsResponse
+	48, // 67: waybook.account.v1.AccountService.GrantRewards:output_type -> waybook.account.v1.GrantRewardsResponse
+	50, // 68: waybook.account.v1.AccountService.ListRewards:output_type -> waybook.account.v1.ListRewardsResponse
+	47, // [47:69] is the sub-list for method output_type
+	25, // [25:47] is the sub-list for method input_type
+	25, // [25:25] is the sub-list for extension type_name
+	25, // [25:25] is the sub-list for extension extendee
+	0,  // [0:25] is the sub-list for field type_name
 }
 
 func init() { file_waybook_account_v1_account_proto_init() }
@@ -2945,16 +3415,21 @@ func file_waybook_account_v1_account_proto_init() {
 		(*ListUsersRequest_EmailPrefix)(nil),
 		(*ListUsersRequest_NamePrefix)(nil),
 	}
-	file_waybook_account_v1_account_proto_msgTypes[23].OneofWrappers = []any{}
-	file_waybook_account_v1_account_proto_msgTypes[26].OneofWrappers = []any{}
-	file_waybook_account_v1_account_proto_msgTypes[34].OneofWrappers = []any{}
+	file_waybook_account_v1_account_proto_msgTypes[25].OneofWrappers = []any{}
+	file_waybook_account_v1_account_proto_msgTypes[27].OneofWrappers = []any{
+		(*UploadIconRequest_Start)(nil),
+		(*UploadIconRequest_Chunk)(nil),
+	}
+	file_waybook_account_v1_account_proto_msgTypes[28].OneofWrappers = []any{}
+	file_waybook_account_v1_account_proto_msgTypes[33].OneofWrappers = []any{}
+	file_waybook_account_v1_account_proto_msgTypes[41].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_account_v1_account_proto_rawDesc), len(file_waybook_account_v1_account_proto_rawDesc)),
-			NumEnums:      1,
-			NumMessages:   42,
+			NumEnums:      2,
+			NumMessages:   49,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

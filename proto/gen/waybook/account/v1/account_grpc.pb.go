@@ -30,8 +30,11 @@ const (
 	AccountService_ListUsers_FullMethodName        = "/waybook.account.v1.AccountService/ListUsers"
 	AccountService_Authenticate_FullMethodName     = "/waybook.account.v1.AccountService/Authenticate"
 	AccountService_RegisterUser_FullMethodName     = "/waybook.account.v1.AccountService/RegisterUser"
+	AccountService_GetRegistration_FullMethodName  = "/waybook.account.v1.AccountService/GetRegistration"
 	AccountService_CreateInvitation_FullMethodName = "/waybook.account.v1.AccountService/CreateInvitation"
 	AccountService_UpdateProfile_FullMethodName    = "/waybook.account.v1.AccountService/UpdateProfile"
+	AccountService_UploadIcon_FullMethodName       = "/waybook.account.v1.AccountService/UploadIcon"
+	AccountService_GetIcon_FullMethodName          = "/waybook.account.v1.AccountService/GetIcon"
 	AccountService_ChangePassword_FullMethodName   = "/waybook.account.v1.AccountService/ChangePassword"
 	AccountService_OpenSession_FullMethodName      = "/waybook.account.v1.AccountService/OpenSession"
 	AccountService_VerifySession_FullMethodName    = "/waybook.account.v1.AccountService/VerifySession"
@@ -90,6 +93,8 @@ type AccountServiceClient interface {
 	// Limits apply to each hour by the clock, over all replicas: 10 attempts from a client address, and 300 in all. An
 	// attempt counts whatever comes of it, unless it lacks an invitation that it needs.
 	RegisterUser(ctx context.Context, in *RegisterUserRequest, opts ...grpc.CallOption) (*RegisterUserResponse, error)
+	// Returns who may register, for a page to show no form that cannot work.
+	GetRegistration(ctx context.Context, in *GetRegistrationRequest, opts ...grpc.CallOption) (*GetRegistrationResponse, error)
 	// Creates an invitation, with which one user can register within seven days. The service stores only the SHA-256 of
 	// its code, so a repeated call creates another invitation. Errors: FAILED_PRECONDITION (INVITATIONS_OFF: -registration
 	// is not invite).
@@ -97,6 +102,14 @@ type AccountServiceClient interface {
 	// Changes what a user shows of himself to others; fields that are not set keep their values. Errors: NOT_FOUND
 	// (USER_NOT_FOUND).
 	UpdateProfile(ctx context.Context, in *UpdateProfileRequest, opts ...grpc.CallOption) (*UpdateProfileResponse, error)
+	// Makes a file the user's icon, of which the service stores a thumbnail. The first message is a start, each later one a
+	// chunk. Errors: as UpdateProfile; INVALID_ARGUMENT (PHOTO_NOT_SUPPORTED, PHOTO_TOO_LARGE, PHOTO_DAMAGED);
+	// FAILED_PRECONDITION (UPLOADS_OFF); RESOURCE_EXHAUSTED, if there was no memory for the picture in time;
+	// DEADLINE_EXCEEDED (SENDER_STALLED), if nothing came for 45 seconds. If it fails, nothing is changed.
+	UploadIcon(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[UploadIconRequest, UploadIconResponse], error)
+	// Returns the picture of an uploaded icon, which never changes. Errors: NOT_FOUND (ICON_NOT_FOUND: the user does not
+	// exist, is hidden, or has another icon).
+	GetIcon(ctx context.Context, in *GetIconRequest, opts ...grpc.CallOption) (*GetIconResponse, error)
 	// Changes the password of a user who gives the old one. The same write closes the user's other open sessions, and a
 	// login that is under way with the old password opens no session. The session of the request stays open. Errors:
 	// UNAUTHENTICATED (PASSWORD_INCORRECT, or LOGIN_REQUIRED if the session is not open or ends meanwhile),
@@ -224,6 +237,16 @@ func (c *accountServiceClient) RegisterUser(ctx context.Context, in *RegisterUse
 	return out, nil
 }
 
+func (c *accountServiceClient) GetRegistration(ctx context.Context, in *GetRegistrationRequest, opts ...grpc.CallOption) (*GetRegistrationResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetRegistrationResponse)
+	err := c.cc.Invoke(ctx, AccountService_GetRegistration_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *accountServiceClient) CreateInvitation(ctx context.Context, in *CreateInvitationRequest, opts ...grpc.CallOption) (*CreateInvitationResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(CreateInvitationResponse)
@@ -238,6 +261,29 @@ func (c *accountServiceClient) UpdateProfile(ctx context.Context, in *UpdateProf
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(UpdateProfileResponse)
 	err := c.cc.Invoke(ctx, AccountService_UpdateProfile_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *accountServiceClient) UploadIcon(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[UploadIconRequest, UploadIconResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &AccountService_ServiceDesc.Streams[0], AccountService_UploadIcon_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[UploadIconRequest, UploadIconResponse]{ClientStream: stream}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type AccountService_UploadIconClient = grpc.ClientStreamingClient[UploadIconRequest, UploadIconResponse]
+
+func (c *accountServiceClient) GetIcon(ctx context.Context, in *GetIconRequest, opts ...grpc.CallOption) (*GetIconResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetIconResponse)
+	err := c.cc.Invoke(ctx, AccountService_GetIcon_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -372,6 +418,8 @@ type AccountServiceServer interface {
 	// Limits apply to each hour by the clock, over all replicas: 10 attempts from a client address, and 300 in all. An
 	// attempt counts whatever comes of it, unless it lacks an invitation that it needs.
 	RegisterUser(context.Context, *RegisterUserRequest) (*RegisterUserResponse, error)
+	// Returns who may register, for a page to show no form that cannot work.
+	GetRegistration(context.Context, *GetRegistrationRequest) (*GetRegistrationResponse, error)
 	// Creates an invitation, with which one user can register within seven days. The service stores only the SHA-256 of
 	// its code, so a repeated call creates another invitation. Errors: FAILED_PRECONDITION (INVITATIONS_OFF: -registration
 	// is not invite).
@@ -379,6 +427,14 @@ type AccountServiceServer interface {
 	// Changes what a user shows of himself to others; fields that are not set keep their values. Errors: NOT_FOUND
 	// (USER_NOT_FOUND).
 	UpdateProfile(context.Context, *UpdateProfileRequest) (*UpdateProfileResponse, error)
+	// Makes a file the user's icon, of which the service stores a thumbnail. The first message is a start, each later one a
+	// chunk. Errors: as UpdateProfile; INVALID_ARGUMENT (PHOTO_NOT_SUPPORTED, PHOTO_TOO_LARGE, PHOTO_DAMAGED);
+	// FAILED_PRECONDITION (UPLOADS_OFF); RESOURCE_EXHAUSTED, if there was no memory for the picture in time;
+	// DEADLINE_EXCEEDED (SENDER_STALLED), if nothing came for 45 seconds. If it fails, nothing is changed.
+	UploadIcon(grpc.ClientStreamingServer[UploadIconRequest, UploadIconResponse]) error
+	// Returns the picture of an uploaded icon, which never changes. Errors: NOT_FOUND (ICON_NOT_FOUND: the user does not
+	// exist, is hidden, or has another icon).
+	GetIcon(context.Context, *GetIconRequest) (*GetIconResponse, error)
 	// Changes the password of a user who gives the old one. The same write closes the user's other open sessions, and a
 	// login that is under way with the old password opens no session. The session of the request stays open. Errors:
 	// UNAUTHENTICATED (PASSWORD_INCORRECT, or LOGIN_REQUIRED if the session is not open or ends meanwhile),
@@ -443,11 +499,20 @@ func (UnimplementedAccountServiceServer) Authenticate(context.Context, *Authenti
 func (UnimplementedAccountServiceServer) RegisterUser(context.Context, *RegisterUserRequest) (*RegisterUserResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method RegisterUser not implemented")
 }
+func (UnimplementedAccountServiceServer) GetRegistration(context.Context, *GetRegistrationRequest) (*GetRegistrationResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetRegistration not implemented")
+}
 func (UnimplementedAccountServiceServer) CreateInvitation(context.Context, *CreateInvitationRequest) (*CreateInvitationResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CreateInvitation not implemented")
 }
 func (UnimplementedAccountServiceServer) UpdateProfile(context.Context, *UpdateProfileRequest) (*UpdateProfileResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method UpdateProfile not implemented")
+}
+func (UnimplementedAccountServiceServer) UploadIcon(grpc.ClientStreamingServer[UploadIconRequest, UploadIconResponse]) error {
+	return status.Error(codes.Unimplemented, "method UploadIcon not implemented")
+}
+func (UnimplementedAccountServiceServer) GetIcon(context.Context, *GetIconRequest) (*GetIconResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetIcon not implemented")
 }
 func (UnimplementedAccountServiceServer) ChangePassword(context.Context, *ChangePasswordRequest) (*ChangePasswordResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ChangePassword not implemented")
@@ -656,6 +721,24 @@ func _AccountService_RegisterUser_Handler(srv interface{}, ctx context.Context, 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _AccountService_GetRegistration_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetRegistrationRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AccountServiceServer).GetRegistration(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AccountService_GetRegistration_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AccountServiceServer).GetRegistration(ctx, req.(*GetRegistrationRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _AccountService_CreateInvitation_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(CreateInvitationRequest)
 	if err := dec(in); err != nil {
@@ -688,6 +771,31 @@ func _AccountService_UpdateProfile_Handler(srv interface{}, ctx context.Context,
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(AccountServiceServer).UpdateProfile(ctx, req.(*UpdateProfileRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AccountService_UploadIcon_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(AccountServiceServer).UploadIcon(&grpc.GenericServerStream[UploadIconRequest, UploadIconResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type AccountService_UploadIconServer = grpc.ClientStreamingServer[UploadIconRequest, UploadIconResponse]
+
+func _AccountService_GetIcon_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetIconRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AccountServiceServer).GetIcon(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AccountService_GetIcon_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AccountServiceServer).GetIcon(ctx, req.(*GetIconRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -880,12 +988,20 @@ var AccountService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _AccountService_RegisterUser_Handler,
 		},
 		{
+			MethodName: "GetRegistration",
+			Handler:    _AccountService_GetRegistration_Handler,
+		},
+		{
 			MethodName: "CreateInvitation",
 			Handler:    _AccountService_CreateInvitation_Handler,
 		},
 		{
 			MethodName: "UpdateProfile",
 			Handler:    _AccountService_UpdateProfile_Handler,
+		},
+		{
+			MethodName: "GetIcon",
+			Handler:    _AccountService_GetIcon_Handler,
 		},
 		{
 			MethodName: "ChangePassword",
@@ -920,6 +1036,12 @@ var AccountService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _AccountService_ListRewards_Handler,
 		},
 	},
-	Streams:  []grpc.StreamDesc{},
+	Streams: []grpc.StreamDesc{
+		{
+			StreamName:    "UploadIcon",
+			Handler:       _AccountService_UploadIcon_Handler,
+			ClientStreams: true,
+		},
+	},
 	Metadata: "waybook/account/v1/account.proto",
 }

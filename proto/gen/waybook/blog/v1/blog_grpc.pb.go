@@ -74,8 +74,9 @@ type BlogServiceClient interface {
 	// changes nothing. Errors: NOT_FOUND (BLOG_NOT_FOUND, VOTE_NOT_FOUND, CHOICE_NOT_FOUND; USER_NOT_FOUND: the voter),
 	// ALREADY_EXISTS (ALREADY_VOTED: for another choice).
 	CastBallot(ctx context.Context, in *CastBallotRequest, opts ...grpc.CallOption) (*CastBallotResponse, error)
-	// Returns a page of the ballots in an entry's vote, in the order of the voters' identifiers. Errors: NOT_FOUND
-	// (BLOG_NOT_FOUND, VOTE_NOT_FOUND), INVALID_ARGUMENT (page_token).
+	// Returns a page of the ballots in an entry's vote, in the order of the voters' identifiers. It leaves out those of
+	// hidden users, whom the vote counts. Errors: NOT_FOUND (BLOG_NOT_FOUND, VOTE_NOT_FOUND), INVALID_ARGUMENT
+	// (page_token).
 	ListBallots(ctx context.Context, in *ListBallotsRequest, opts ...grpc.CallOption) (*ListBallotsResponse, error)
 }
 
@@ -219,8 +220,9 @@ type BlogServiceServer interface {
 	// changes nothing. Errors: NOT_FOUND (BLOG_NOT_FOUND, VOTE_NOT_FOUND, CHOICE_NOT_FOUND; USER_NOT_FOUND: the voter),
 	// ALREADY_EXISTS (ALREADY_VOTED: for another choice).
 	CastBallot(context.Context, *CastBallotRequest) (*CastBallotResponse, error)
-	// Returns a page of the ballots in an entry's vote, in the order of the voters' identifiers. Errors: NOT_FOUND
-	// (BLOG_NOT_FOUND, VOTE_NOT_FOUND), INVALID_ARGUMENT (page_token).
+	// Returns a page of the ballots in an entry's vote, in the order of the voters' identifiers. It leaves out those of
+	// hidden users, whom the vote counts. Errors: NOT_FOUND (BLOG_NOT_FOUND, VOTE_NOT_FOUND), INVALID_ARGUMENT
+	// (page_token).
 	ListBallots(context.Context, *ListBallotsRequest) (*ListBallotsResponse, error)
 	mustEmbedUnimplementedBlogServiceServer()
 }

@@ -11,8 +11,9 @@ package moveinv1
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	_ "github.com/waybook/waybook/proto/gen/waybook/access/v1"
-	v1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	v11 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+	v11 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	v1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
+	v12 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
@@ -434,7 +435,10 @@ type Result struct {
 	// (an earlier record of the request is the same thing), ID_NOT_SMALL (-small-ids-from).
 	Reason string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
 	// With OUTCOME_REFUSED, a description for people.
-	Message       string `protobuf:"bytes,5,opt,name=message,proto3" json:"message,omitempty"`
+	Message string `protobuf:"bytes,5,opt,name=message,proto3" json:"message,omitempty"`
+	// Of a photo that is there with the record's address and without a file: the start with which PhotoService.Upload
+	// gives it one.
+	Upload        *v1.UploadStart `protobuf:"bytes,6,opt,name=upload,proto3" json:"upload,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -502,6 +506,13 @@ func (x *Result) GetMessage() string {
 		return x.Message
 	}
 	return ""
+}
+
+func (x *Result) GetUpload() *v1.UploadStart {
+	if x != nil {
+		return x.Upload
+	}
+	return nil
 }
 
 // A user, who keeps the identifier.
@@ -863,7 +874,7 @@ type Entry struct {
 	// The user who wrote it.
 	AuthorId int64 `protobuf:"varint,2,opt,name=author_id,json=authorId,proto3" json:"author_id,omitempty"`
 	// Type.
-	Type v1.BlogType `protobuf:"varint,3,opt,name=type,proto3,enum=waybook.blog.v1.BlogType" json:"type,omitempty"`
+	Type v11.BlogType `protobuf:"varint,3,opt,name=type,proto3,enum=waybook.blog.v1.BlogType" json:"type,omitempty"`
 	// Latitude in decimal degrees.
 	Lat *float64 `protobuf:"fixed64,4,opt,name=lat,proto3,oneof" json:"lat,omitempty"`
 	// Longitude in decimal degrees.
@@ -873,9 +884,9 @@ type Entry struct {
 	// Text, 1 to 100,000 characters; may have line breaks.
 	Content string `protobuf:"bytes,7,opt,name=content,proto3" json:"content,omitempty"`
 	// Planned publication date.
-	PostDate *v11.Date `protobuf:"bytes,8,opt,name=post_date,json=postDate,proto3" json:"post_date,omitempty"`
+	PostDate *v12.Date `protobuf:"bytes,8,opt,name=post_date,json=postDate,proto3" json:"post_date,omitempty"`
 	// Weather.
-	Weather v1.Weather `protobuf:"varint,9,opt,name=weather,proto3,enum=waybook.blog.v1.Weather" json:"weather,omitempty"`
+	Weather v11.Weather `protobuf:"varint,9,opt,name=weather,proto3,enum=waybook.blog.v1.Weather" json:"weather,omitempty"`
 	// The entry that this one quotes, which is stored already or comes before in the request; empty for none.
 	QuotedId string `protobuf:"bytes,10,opt,name=quoted_id,json=quotedId,proto3" json:"quoted_id,omitempty"`
 	// Map zoom level; 14 if not set.
@@ -887,7 +898,7 @@ type Entry struct {
 	// Reward that the author got for posting. It is shown with the entry; the author's total comes from the rewards.
 	Reward int64 `protobuf:"varint,14,opt,name=reward,proto3" json:"reward,omitempty"`
 	// Vote inside the entry. Ballots of users count in the votes of its choices.
-	Vote *v1.Vote `protobuf:"bytes,15,opt,name=vote,proto3" json:"vote,omitempty"`
+	Vote *v11.Vote `protobuf:"bytes,15,opt,name=vote,proto3" json:"vote,omitempty"`
 	// When it was created.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,16,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
 	// When its author last changed it; create_time if not set.
@@ -940,11 +951,11 @@ func (x *Entry) GetAuthorId() int64 {
 	return 0
 }
 
-func (x *Entry) GetType() v1.BlogType {
+func (x *Entry) GetType() v11.BlogType {
 	if x != nil {
 		return x.Type
 	}
-	return v1.BlogType(0)
+	return v11.BlogType(0)
 }
 
 func (x *Entry) GetLat() float64 {
@@ -975,18 +986,18 @@ func (x *Entry) GetContent() string {
 	return ""
 }
 
-func (x *Entry) GetPostDate() *v11.Date {
+func (x *Entry) GetPostDate() *v12.Date {
 	if x != nil {
 		return x.PostDate
 	}
 	return nil
 }
 
-func (x *Entry) GetWeather() v1.Weather {
+func (x *Entry) GetWeather() v11.Weather {
 	if x != nil {
 		return x.Weather
 	}
-	return v1.Weather(0)
+	return v11.Weather(0)
 }
 
 func (x *Entry) GetQuotedId() string {
@@ -1024,7 +1035,7 @@ func (x *Entry) GetReward() int64 {
 	return 0
 }
 
-func (x *Entry) GetVote() *v1.Vote {
+func (x *Entry) GetVote() *v11.Vote {
 	if x != nil {
 		return x.Vote
 	}
@@ -1680,11 +1691,11 @@ func (x *ResolveOldIdsRequest) GetOldIds() []*OldIdentifier {
 type OldIdentifier struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Kind of the resource: KIND_ALBUM, KIND_BLOG, KIND_POI, KIND_PHOTO or KIND_COMMENT.
-	Kind v11.Kind `protobuf:"varint,1,opt,name=kind,proto3,enum=waybook.type.v1.Kind" json:"kind,omitempty"`
+	Kind v12.Kind `protobuf:"varint,1,opt,name=kind,proto3,enum=waybook.type.v1.Kind" json:"kind,omitempty"`
 	// The identifier in the old service.
 	OldId string `protobuf:"bytes,2,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
 	// Kind of the album, entry or landmark that has the photo or the comment.
-	ParentKind v11.Kind `protobuf:"varint,3,opt,name=parent_kind,json=parentKind,proto3,enum=waybook.type.v1.Kind" json:"parent_kind,omitempty"`
+	ParentKind v12.Kind `protobuf:"varint,3,opt,name=parent_kind,json=parentKind,proto3,enum=waybook.type.v1.Kind" json:"parent_kind,omitempty"`
 	// Its identifier, old or new.
 	ParentId      int64 `protobuf:"varint,4,opt,name=parent_id,json=parentId,proto3" json:"parent_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1721,11 +1732,11 @@ func (*OldIdentifier) Descriptor() ([]byte, []int) {
 	return file_waybook_movein_v1_movein_proto_rawDescGZIP(), []int{15}
 }
 
-func (x *OldIdentifier) GetKind() v11.Kind {
+func (x *OldIdentifier) GetKind() v12.Kind {
 	if x != nil {
 		return x.Kind
 	}
-	return v11.Kind(0)
+	return v12.Kind(0)
 }
 
 func (x *OldIdentifier) GetOldId() string {
@@ -1735,11 +1746,11 @@ func (x *OldIdentifier) GetOldId() string {
 	return ""
 }
 
-func (x *OldIdentifier) GetParentKind() v11.Kind {
+func (x *OldIdentifier) GetParentKind() v12.Kind {
 	if x != nil {
 		return x.ParentKind
 	}
-	return v11.Kind(0)
+	return v12.Kind(0)
 }
 
 func (x *OldIdentifier) GetParentId() int64 {
@@ -1798,7 +1809,7 @@ var File_waybook_movein_v1_movein_proto protoreflect.FileDescriptor
 
 const file_waybook_movein_v1_movein_proto_rawDesc = "" +
 	"\n" +
-	"\x1ewaybook/movein/v1/movein.proto\x12\x11waybook.movein.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1awaybook/blog/v1/blog.proto\x1a\x1dwaybook/type/v1/options.proto\x1a\x1awaybook/type/v1/type.proto\"{\n" +
+	"\x1ewaybook/movein/v1/movein.proto\x12\x11waybook.movein.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1awaybook/blog/v1/blog.proto\x1a\x1cwaybook/photo/v1/photo.proto\x1a\x1dwaybook/type/v1/options.proto\x1a\x1awaybook/type/v1/type.proto\"{\n" +
 	"\rMoveInRequest\x12E\n" +
 	"\arecords\x18\x01 \x03(\v2\x19.waybook.movein.v1.RecordB\x10\xbaH\r\x92\x01\n" +
 	"\b\x01\x10\xe8\a\"\x03\xd8\x01\x03R\arecords\x12#\n" +
@@ -1817,13 +1828,14 @@ const file_waybook_movein_v1_movein_proto_rawDesc = "" +
 	"\x06ballot\x18\t \x01(\v2\x19.waybook.movein.v1.BallotH\x00R\x06ballot\x12K\n" +
 	"\x0erecommendation\x18\n" +
 	" \x01(\v2!.waybook.movein.v1.RecommendationH\x00R\x0erecommendationB\x0f\n" +
-	"\x06record\x12\x05\xbaH\x02\b\x01\"\x98\x01\n" +
+	"\x06record\x12\x05\xbaH\x02\b\x01\"\xcf\x01\n" +
 	"\x06Result\x124\n" +
 	"\aoutcome\x18\x01 \x01(\x0e2\x1a.waybook.movein.v1.OutcomeR\aoutcome\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\x03R\x02id\x12\x16\n" +
 	"\x06fields\x18\x03 \x03(\tR\x06fields\x12\x16\n" +
 	"\x06reason\x18\x04 \x01(\tR\x06reason\x12\x18\n" +
-	"\amessage\x18\x05 \x01(\tR\amessage\"\xf5\x01\n" +
+	"\amessage\x18\x05 \x01(\tR\amessage\x125\n" +
+	"\x06upload\x18\x06 \x01(\v2\x1d.waybook.photo.v1.UploadStartR\x06upload\"\xf5\x01\n" +
 	"\x04User\x12\x14\n" +
 	"\x02id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x02id\x12!\n" +
 	"\x04name\x18\x02 \x01(\tB\r\xbaH\x06r\x04\x10\x01\x18d\x88\xb5\x18\x01R\x04name\x12#\n" +
@@ -2003,12 +2015,13 @@ var file_waybook_movein_v1_movein_proto_goTypes = []any{
 	(*ResolveOldIdsRequest)(nil),  // 15: waybook.movein.v1.ResolveOldIdsRequest
 	(*OldIdentifier)(nil),         // 16: waybook.movein.v1.OldIdentifier
 	(*ResolveOldIdsResponse)(nil), // 17: waybook.movein.v1.ResolveOldIdsResponse
-	(*timestamppb.Timestamp)(nil), // 18: google.protobuf.Timestamp
-	(v1.BlogType)(0),              // 19: waybook.blog.v1.BlogType
-	(*v11.Date)(nil),              // 20: waybook.type.v1.Date
-	(v1.Weather)(0),               // 21: waybook.blog.v1.Weather
-	(*v1.Vote)(nil),               // 22: waybook.blog.v1.Vote
-	(v11.Kind)(0),                 // 23: waybook.type.v1.Kind
+	(*v1.UploadStart)(nil),        // 18: waybook.photo.v1.UploadStart
+	(*timestamppb.Timestamp)(nil), // 19: google.protobuf.Timestamp
+	(v11.BlogType)(0),             // 20: waybook.blog.v1.BlogType
+	(*v12.Date)(nil),              // 21: waybook.type.v1.Date
+	(v11.Weather)(0),              // 22: waybook.blog.v1.Weather
+	(*v11.Vote)(nil),              // 23: waybook.blog.v1.Vote
+	(v12.Kind)(0),                 // 24: waybook.type.v1.Kind
 }
 var file_waybook_movein_v1_movein_proto_depIdxs = []int32{
 	3,  // 0: waybook.movein.v1.MoveInRequest.records:type_name -> waybook.movein.v1.Record
@@ -2024,33 +2037,34 @@ var file_waybook_movein_v1_movein_proto_depIdxs = []int32{
 	13, // 10: waybook.movein.v1.Record.ballot:type_name -> waybook.movein.v1.Ballot
 	14, // 11: waybook.movein.v1.Record.recommendation:type_name -> waybook.movein.v1.Recommendation
 	0,  // 12: waybook.movein.v1.Result.outcome:type_name -> waybook.movein.v1.Outcome
-	18, // 13: waybook.movein.v1.User.create_time:type_name -> google.protobuf.Timestamp
-	18, // 14: waybook.movein.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
-	18, // 15: waybook.movein.v1.Session.create_time:type_name -> google.protobuf.Timestamp
-	18, // 16: waybook.movein.v1.Album.create_time:type_name -> google.protobuf.Timestamp
-	18, // 17: waybook.movein.v1.Album.update_time:type_name -> google.protobuf.Timestamp
-	19, // 18: waybook.movein.v1.Entry.type:type_name -> waybook.blog.v1.BlogType
-	20, // 19: waybook.movein.v1.Entry.post_date:type_name -> waybook.type.v1.Date
-	21, // 20: waybook.movein.v1.Entry.weather:type_name -> waybook.blog.v1.Weather
-	22, // 21: waybook.movein.v1.Entry.vote:type_name -> waybook.blog.v1.Vote
-	18, // 22: waybook.movein.v1.Entry.create_time:type_name -> google.protobuf.Timestamp
-	18, // 23: waybook.movein.v1.Entry.update_time:type_name -> google.protobuf.Timestamp
-	18, // 24: waybook.movein.v1.Landmark.create_time:type_name -> google.protobuf.Timestamp
-	18, // 25: waybook.movein.v1.Landmark.update_time:type_name -> google.protobuf.Timestamp
-	18, // 26: waybook.movein.v1.Comment.create_time:type_name -> google.protobuf.Timestamp
-	18, // 27: waybook.movein.v1.Comment.reply_time:type_name -> google.protobuf.Timestamp
-	16, // 28: waybook.movein.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.movein.v1.OldIdentifier
-	23, // 29: waybook.movein.v1.OldIdentifier.kind:type_name -> waybook.type.v1.Kind
-	23, // 30: waybook.movein.v1.OldIdentifier.parent_kind:type_name -> waybook.type.v1.Kind
-	1,  // 31: waybook.movein.v1.MoveInService.MoveIn:input_type -> waybook.movein.v1.MoveInRequest
-	15, // 32: waybook.movein.v1.MoveInService.ResolveOldIds:input_type -> waybook.movein.v1.ResolveOldIdsRequest
-	2,  // 33: waybook.movein.v1.MoveInService.MoveIn:output_type -> waybook.movein.v1.MoveInResponse
-	17, // 34: waybook.movein.v1.MoveInService.ResolveOldIds:output_type -> waybook.movein.v1.ResolveOldIdsResponse
-	33, // [33:35] is the sub-list for method output_type
-	31, // [31:33] is the sub-list for method input_type
-	31, // [31:31] is the sub-list for extension type_name
-	31, // [31:31] is the sub-list for extension extendee
-	0,  // [0:31] is the sub-list for field type_name
+	18, // 13: waybook.movein.v1.Result.upload:type_name -> waybook.photo.v1.UploadStart
+	19, // 14: waybook.movein.v1.User.create_time:type_name -> google.protobuf.Timestamp
+	19, // 15: waybook.movein.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
+	19, // 16: waybook.movein.v1.Session.create_time:type_name -> google.protobuf.Timestamp
+	19, // 17: waybook.movein.v1.Album.create_time:type_name -> google.protobuf.Timestamp
+	19, // 18: waybook.movein.v1.Album.update_time:type_name -> google.protobuf.Timestamp
+	20, // 19: waybook.movein.v1.Entry.type:type_name -> waybook.blog.v1.BlogType
+	21, // 20: waybook.movein.v1.Entry.post_date:type_name -> waybook.type.v1.Date
+	22, // 21: waybook.movein.v1.Entry.weather:type_name -> waybook.blog.v1.Weather
+	23, // 22: waybook.movein.v1.Entry.vote:type_name -> waybook.blog.v1.Vote
+	19, // 23: waybook.movein.v1.Entry.create_time:type_name -> google.protobuf.Timestamp
+	19, // 24: waybook.movein.v1.Entry.update_time:type_name -> google.protobuf.Timestamp
+	19, // 25: waybook.movein.v1.Landmark.create_time:type_name -> google.protobuf.Timestamp
+	19, // 26: waybook.movein.v1.Landmark.update_time:type_name -> google.protobuf.Timestamp
+	19, // 27: waybook.movein.v1.Comment.create_time:type_name -> google.protobuf.Timestamp
+	19, // 28: waybook.movein.v1.Comment.reply_time:type_name -> google.protobuf.Timestamp
+	16, // 29: waybook.movein.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.movein.v1.OldIdentifier
+	24, // 30: waybook.movein.v1.OldIdentifier.kind:type_name -> waybook.type.v1.Kind
+	24, // 31: waybook.movein.v1.OldIdentifier.parent_kind:type_name -> waybook.type.v1.Kind
+	1,  // 32: waybook.movein.v1.MoveInService.MoveIn:input_type -> waybook.movein.v1.MoveInRequest
+	15, // 33: waybook.movein.v1.MoveInService.ResolveOldIds:input_type -> waybook.movein.v1.ResolveOldIdsRequest
+	2,  // 34: waybook.movein.v1.MoveInService.MoveIn:output_type -> waybook.movein.v1.MoveInResponse
+	17, // 35: waybook.movein.v1.MoveInService.ResolveOldIds:output_type -> waybook.movein.v1.ResolveOldIdsResponse
+	34, // [34:36] is the sub-list for method output_type
+	32, // [32:34] is the sub-list for method input_type
+	32, // [32:32] is the sub-list for extension type_name
+	32, // [32:32] is the sub-list for extension extendee
+	0,  // [0:32] is the sub-list for field type_name
 }
 
 func init() { file_waybook_movein_v1_movein_proto_init() }

@@ -580,7 +580,10 @@ type UploadStart struct {
 	//	*UploadStart_PoiId
 	Parent isUploadStart_Parent `protobuf_oneof:"parent"`
 	// Description, at most 2,000 characters; may be empty.
-	Description   string `protobuf:"bytes,5,opt,name=description,proto3" json:"description,omitempty"`
+	Description string `protobuf:"bytes,5,opt,name=description,proto3" json:"description,omitempty"`
+	// A photo that has only an address, as after moving in, and gets the file; 0 adds a photo. Its description stays, and
+	// so does the update time of the album or the landmark. A photo that has a file stays as it is.
+	PhotoId       int64 `protobuf:"varint,6,opt,name=photo_id,json=photoId,proto3" json:"photo_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -661,6 +664,13 @@ func (x *UploadStart) GetDescription() string {
 	return ""
 }
 
+func (x *UploadStart) GetPhotoId() int64 {
+	if x != nil {
+		return x.PhotoId
+	}
+	return 0
+}
+
 type isUploadStart_Parent interface {
 	isUploadStart_Parent()
 }
@@ -681,7 +691,7 @@ func (*UploadStart_PoiId) isUploadStart_Parent() {}
 
 type UploadResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The new photo.
+	// The photo.
 	Photo         *Photo `protobuf:"bytes,1,opt,name=photo,proto3" json:"photo,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1512,14 +1522,16 @@ const file_waybook_photo_v1_photo_proto_rawDesc = "" +
 	"\rUploadRequest\x125\n" +
 	"\x05start\x18\x01 \x01(\v2\x1d.waybook.photo.v1.UploadStartH\x00R\x05start\x12!\n" +
 	"\x05chunk\x18\x02 \x01(\fB\t\xbaH\x06z\x04\x18\x80\x80\x10H\x00R\x05chunkB\r\n" +
-	"\x04part\x12\x05\xbaH\x02\b\x01\"\xd9\x01\n" +
+	"\x04part\x12\x05\xbaH\x02\b\x01\"\x80\x02\n" +
 	"\vUploadStart\x12*\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12\x1f\n" +
 	"\bactor_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12!\n" +
 	"\balbum_id\x18\x03 \x01(\x03B\x04\x90\xb5\x18\x02H\x00R\aalbumId\x12\x1d\n" +
 	"\x06poi_id\x18\x04 \x01(\x03B\x04\x90\xb5\x18\x04H\x00R\x05poiId\x12*\n" +
-	"\vdescription\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fR\vdescriptionB\x0f\n" +
+	"\vdescription\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fR\vdescription\x12%\n" +
+	"\bphoto_id\x18\x06 \x01(\x03B\n" +
+	"\xbaH\x03\xd8\x01\x01\x90\xb5\x18\x05R\aphotoIdB\x0f\n" +
 	"\x06parent\x12\x05\xbaH\x02\b\x01\"?\n" +
 	"\x0eUploadResponse\x12-\n" +
 	"\x05photo\x18\x01 \x01(\v2\x17.waybook.photo.v1.PhotoR\x05photo\"\x8a\x02\n" +

@@ -40,9 +40,9 @@ type PhotoServiceClient interface {
 	// Adds a photo. Errors: NOT_FOUND (ALBUM_NOT_FOUND, POI_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
 	AddPhoto(ctx context.Context, in *AddPhotoRequest, opts ...grpc.CallOption) (*AddPhotoResponse, error)
 	// Adds a photo from a file, of which the service stores the original, a view and a thumbnail. The first message is a
-	// start, each later one a chunk. Errors: as AddPhoto; INVALID_ARGUMENT (PHOTO_NOT_SUPPORTED, PHOTO_TOO_LARGE,
+	// start, each later one a chunk. Errors: as AddPhoto; NOT_FOUND (PHOTO_NOT_FOUND); INVALID_ARGUMENT (PHOTO_NOT_SUPPORTED, PHOTO_TOO_LARGE,
 	// PHOTO_DAMAGED); FAILED_PRECONDITION (UPLOADS_OFF); RESOURCE_EXHAUSTED, if there was no memory for the picture in
-	// time; DEADLINE_EXCEEDED (SENDER_STALLED), if nothing came for 30 seconds. If it fails, nothing is added.
+	// time; DEADLINE_EXCEEDED (SENDER_STALLED), if nothing came for 45 seconds. If it fails, nothing is added.
 	Upload(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[UploadRequest, UploadResponse], error)
 	// Streams a file of an uploaded photo. The first message is a file, each later one a chunk. Errors: NOT_FOUND
 	// (ALBUM_NOT_FOUND, POI_NOT_FOUND, PHOTO_NOT_FOUND, also for a photo that was not uploaded), PERMISSION_DENIED
@@ -151,9 +151,9 @@ type PhotoServiceServer interface {
 	// Adds a photo. Errors: NOT_FOUND (ALBUM_NOT_FOUND, POI_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
 	AddPhoto(context.Context, *AddPhotoRequest) (*AddPhotoResponse, error)
 	// Adds a photo from a file, of which the service stores the original, a view and a thumbnail. The first message is a
-	// start, each later one a chunk. Errors: as AddPhoto; INVALID_ARGUMENT (PHOTO_NOT_SUPPORTED, PHOTO_TOO_LARGE,
+	// start, each later one a chunk. Errors: as AddPhoto; NOT_FOUND (PHOTO_NOT_FOUND); INVALID_ARGUMENT (PHOTO_NOT_SUPPORTED, PHOTO_TOO_LARGE,
 	// PHOTO_DAMAGED); FAILED_PRECONDITION (UPLOADS_OFF); RESOURCE_EXHAUSTED, if there was no memory for the picture in
-	// time; DEADLINE_EXCEEDED (SENDER_STALLED), if nothing came for 30 seconds. If it fails, nothing is added.
+	// time; DEADLINE_EXCEEDED (SENDER_STALLED), if nothing came for 45 seconds. If it fails, nothing is added.
 	Upload(grpc.ClientStreamingServer[UploadRequest, UploadResponse]) error
 	// Streams a file of an uploaded photo. The first message is a file, each later one a chunk. Errors: NOT_FOUND
 	// (ALBUM_NOT_FOUND, POI_NOT_FOUND, PHOTO_NOT_FOUND, also for a photo that was not uploaded), PERMISSION_DENIED

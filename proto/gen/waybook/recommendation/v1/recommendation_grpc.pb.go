@@ -40,8 +40,9 @@ type RecommendationServiceClient interface {
 	// Withdraws a user's recommendation; without one, nothing changes. Errors: NOT_FOUND (ALBUM_NOT_FOUND, BLOG_NOT_FOUND,
 	// POI_NOT_FOUND).
 	Withdraw(ctx context.Context, in *WithdrawRequest, opts ...grpc.CallOption) (*WithdrawResponse, error)
-	// Returns a page of the users who recommend an album, an entry or a landmark, in the order of their identifiers. Errors:
-	// NOT_FOUND (ALBUM_NOT_FOUND, BLOG_NOT_FOUND, POI_NOT_FOUND), INVALID_ARGUMENT (page_token).
+	// Returns a page of the users who recommend an album, an entry or a landmark, in the order of their identifiers. It
+	// leaves out hidden users, whom the score counts. Errors: NOT_FOUND (ALBUM_NOT_FOUND, BLOG_NOT_FOUND, POI_NOT_FOUND),
+	// INVALID_ARGUMENT (page_token).
 	ListRecommenders(ctx context.Context, in *ListRecommendersRequest, opts ...grpc.CallOption) (*ListRecommendersResponse, error)
 }
 
@@ -97,8 +98,9 @@ type RecommendationServiceServer interface {
 	// Withdraws a user's recommendation; without one, nothing changes. Errors: NOT_FOUND (ALBUM_NOT_FOUND, BLOG_NOT_FOUND,
 	// POI_NOT_FOUND).
 	Withdraw(context.Context, *WithdrawRequest) (*WithdrawResponse, error)
-	// Returns a page of the users who recommend an album, an entry or a landmark, in the order of their identifiers. Errors:
-	// NOT_FOUND (ALBUM_NOT_FOUND, BLOG_NOT_FOUND, POI_NOT_FOUND), INVALID_ARGUMENT (page_token).
+	// Returns a page of the users who recommend an album, an entry or a landmark, in the order of their identifiers. It
+	// leaves out hidden users, whom the score counts. Errors: NOT_FOUND (ALBUM_NOT_FOUND, BLOG_NOT_FOUND, POI_NOT_FOUND),
+	// INVALID_ARGUMENT (page_token).
 	ListRecommenders(context.Context, *ListRecommendersRequest) (*ListRecommendersResponse, error)
 	mustEmbedUnimplementedRecommendationServiceServer()
 }

@@ -170,7 +170,7 @@ type BackupResponse_Sha256 struct {
 }
 
 type BackupResponse_File struct {
-	// The next file of a photo.
+	// The next file of a photo or an icon.
 	File *BackupFile `protobuf:"bytes,4,opt,name=file,proto3,oneof"`
 }
 
