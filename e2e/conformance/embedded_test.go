@@ -31,9 +31,10 @@ func TestConformanceAfterReopening(t *testing.T) {
 }
 
 func TestConformanceOfAReplica(t *testing.T) {
-	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	t.Parallel()
 	for name, shards := range map[string]int{"one shard": 1, "two shards": 2} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			runSuite(t, suiteSettings{programs: 30, many: 300, isShort: !longform.Selected()}, func(t *testing.T) docstore.Engine {
 				return storetest.NewReplica(t, storetest.ReplicaSettings{Shards: shards})
 			})
@@ -49,7 +50,12 @@ func TestNoCollectionKeepsWhatItWasLent(t *testing.T) {
 }
 
 func TestAnObservedStoreKeepsEveryPromiseOfAStore(t *testing.T) {
-	runSuite(t, suiteSettings{isShort: !longform.Selected()}, func(t *testing.T) docstore.Engine {
+	t.Parallel()
+	settings := suiteSettings{isShort: !longform.Selected()}
+	if settings.isShort {
+		settings.leftOut = ofChanges() // which wait for a change to settle
+	}
+	runSuite(t, settings, func(t *testing.T) docstore.Engine {
 		return observed.Wrap(onFile(t), nil, func(observed.Call) {})
 	})
 }
