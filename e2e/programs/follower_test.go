@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -18,6 +20,8 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/e2e/mongotest"
+	"github.com/waybook/waybook/e2e/mongowire"
 	"github.com/waybook/waybook/internal/clients"
 	"github.com/waybook/waybook/internal/waybooktest"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
@@ -27,6 +31,10 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
+// changesVariable is how many changes the writers make, instead of few in a test of seconds. Then the program is
+// restarted and the primary fails, too.
+const changesVariable = "WAYBOOK_FOLLOW"
+
 const followedWriters = 16
 
 // debianPython has Debian's libraries; another Python may come first in PATH.
@@ -34,7 +42,24 @@ const debianPython = "/usr/bin/python3"
 
 func TestTheCopyOfAFollowerThatIsKilledEqualsTheStore(t *testing.T) {
 	t.Parallel()
-	(&followed{t: t, gen: generateForPython(t)}).run()
+	gen := generateForPython(t)
+	t.Run("embedded", func(t *testing.T) {
+		t.Parallel()
+		(&followed{t: t, gen: gen, fail: func() {}}).run()
+	})
+	if os.Getenv(changesVariable) == "" {
+		return
+	}
+	t.Run("MongoDB", func(t *testing.T) {
+		t.Parallel()
+		server := mongotest.StartServer(t, mongowire.Config{Role: mongowire.Router, Shards: 2})
+		fail := func() {
+			if err := server.FailOver(); err != nil {
+				t.Error(err)
+			}
+		}
+		(&followed{t: t, gen: gen, fail: fail, flags: []string{"-mongodb-uri", server.URI(mongotest.Database())}}).run()
+	})
 }
 
 // generateForPython generates the code of the contracts that the follower calls, as docs/grpc.md says.
@@ -66,7 +91,13 @@ func generateForPython(t *testing.T) (folder string) {
 type followed struct {
 	t   *testing.T
 	gen string
+	// fail fails the primary of the store.
+	fail func()
+	// flags are those of the store.
+	flags []string
 
+	args    []string
+	program *launch.Process
 	clients clients.Clients
 	owners  []int64
 	file    string
@@ -74,24 +105,38 @@ type followed struct {
 
 func (f *followed) run() {
 	f.file = filepath.Join(f.t.TempDir(), "copy.db")
-	program := launch.Start(f.t, binary, f.t.TempDir())
-	connection := launch.Dial(f.t, program.GRPC)
+	data := f.t.TempDir()
+	f.program = launch.Start(f.t, binary, data, f.flags...)
+	address := f.program.GRPC
+	f.args = append(launch.FreePorts(data), append(f.flags, "-grpc", address)...)
+	connection := launch.Dial(f.t, address)
 	f.clients = clients.Of(connection, connection, connection, connection)
 	for i := range followedWriters {
 		f.owners = append(f.owners, launch.CreateUser(f.t, connection, fmt.Sprint("writer ", i)))
 	}
-	const changes, kills = 400, 5
+	changes, kills, restarts := 400, 5, 0
+	if n, err := strconv.Atoi(os.Getenv(changesVariable)); err == nil {
+		changes, kills, restarts = n, 50, 10
+	}
 	tickets := make(chan int)
 	var writing sync.WaitGroup
 	for i := range f.owners {
 		writing.Go(func() { f.write(i, tickets) })
 	}
-	for range kills {
-		follower := f.follow(program.GRPC)
+	began := time.Now()
+	for kill := range kills {
+		follower := f.follow(address)
 		for n := range changes / kills {
 			tickets <- n
 		}
 		time.Sleep(rand.N(time.Second))
+		if restarts > 0 && kill%(kills/restarts) == 1 {
+			f.program.End([]os.Signal{syscall.SIGKILL, syscall.SIGTERM}[kill%2])
+			f.program = launch.Begin(f.t, binary, nil, f.args...).Ready()
+		}
+		if restarts > 0 && kill%(kills/3) == 2 {
+			f.fail()
+		}
 		if !follower.Alive() {
 			f.t.Fatalf("the follower has ended:\n%s", follower.Printed())
 		}
@@ -99,7 +144,8 @@ func (f *followed) run() {
 	}
 	close(tickets)
 	writing.Wait()
-	follower := f.follow(program.GRPC)
+	f.t.Logf("%d changes, %d kills of the follower and %d restarts took %v", changes, kills, restarts, time.Since(began).Round(time.Second))
+	follower := f.follow(address)
 	want := f.stored()
 	var got map[string]any
 	for began := time.Now(); time.Since(began) < 2*time.Minute; time.Sleep(time.Second) {
@@ -126,7 +172,7 @@ func (f *followed) follow(address string) *launch.Process {
 	return launch.Begin(f.t, debianPython, []string{"PYTHONPATH=" + f.gen, "PYTHONDONTWRITEBYTECODE=1"}, "../../examples/follower.py", address, f.file)
 }
 
-// write makes changes to the albums of an owner.
+// write makes changes to the albums of an owner. One that fails may be made or not.
 func (f *followed) write(owner int, tickets <-chan int) {
 	ctx, me := f.t.Context(), f.owners[owner]
 	var albums, photos, comments []int64
@@ -196,9 +242,13 @@ func (f *followed) change(ctx context.Context, me, album int64, photo, comment *
 	return err
 }
 
-// check reports an error other than that there are many comments.
+// check reports an error other than that the program or the store stops, or that an earlier change was made all the same.
 func (f *followed) check(err error) {
-	if code := status.Code(err); code != codes.OK && code != codes.ResourceExhausted {
+	switch status.Code(err) {
+	case codes.Unavailable, codes.Canceled, codes.DeadlineExceeded, codes.NotFound, codes.ResourceExhausted:
+		time.Sleep(10 * time.Millisecond)
+	case codes.OK:
+	default:
 		f.t.Error(err)
 	}
 }
